@@ -167,7 +167,7 @@ describe("POST …/webhook/test", () => {
     expect(await admin.ok("POST", `${path}/webhook/test`)).toMatchObject({
       delivered: false,
       status: 500,
-      error: "the endpoint answered 500",
+      error: "the endpoint returned 500",
     });
   });
 

@@ -118,7 +118,7 @@ describe("delivery", () => {
       const [shown] = await listStates(test, key, "webhook");
       return shown?.attempts === 1 && shown;
     });
-    expect(state).toMatchObject({ state: "pending", lastError: "the endpoint answered 429" });
+    expect(state).toMatchObject({ state: "pending", lastError: "the endpoint returned 429" });
     expect(state.nextAttemptAtMs! - state.lastAttemptAtMs!).toBe(30_000);
     const owed = await test.store.listOwedDeliveries(key.organizationId);
     expect(owed).toMatchObject([{ channel: "webhook", waitMs: expect.any(Number) }]);
@@ -131,7 +131,7 @@ describe("delivery", () => {
     const key = await createHookedKey(test, receiver.url, { budgetCents: 10 });
     await spend(test, key, 8n * CENT);
     const [failed] = await waitForStates(test, key, "webhook", ["failed"]);
-    expect(failed).toMatchObject({ lastError: "the endpoint answered 500", nextAttemptAtMs: null });
+    expect(failed).toMatchObject({ lastError: "the endpoint returned 500", nextAttemptAtMs: null });
     expect(failed!.attempts).toBeGreaterThan(1);
     expect(delivery.readMetrics().channels.webhook).toEqual({
       delivered: 0,
@@ -182,7 +182,7 @@ describe("delivery", () => {
     await spend(test, key, 8n * CENT);
     await spend(test, key, 2n * CENT);
     const states = await waitForStates(test, key, "webhook", ["failed", "failed"]);
-    expect(states[0]!.lastError).toBe("the endpoint answered 410 Gone and is disabled");
+    expect(states[0]!.lastError).toBe("the endpoint returned 410 Gone and is disabled");
     expect(states[1]!.lastError).toContain("is disabled since");
     expect(receiver.received).toHaveLength(1);
     const organization = await test.store.getOrganization(key.organizationId);

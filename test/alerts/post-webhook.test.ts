@@ -80,13 +80,13 @@ describe("postWebhook", () => {
       silent.listen(0, "127.0.0.1", () => resolve());
     });
     const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
-    expect(await failure(url, { ...PRIVATE, timeoutMs: 50 })).toBe("no answer within 0.05 s");
+    expect(await failure(url, { ...PRIVATE, timeoutMs: 50 })).toBe("no response within 0.05 s");
     silent.close();
     receiver.answer = () => (response) => {
       const timer = setInterval(() => response.writeProcessing(), 5);
       response.on("close", () => clearInterval(timer));
     };
-    expect(await failure(receiver.url, { ...PRIVATE, timeoutMs: 100 })).toBe("no answer within 0.1 s");
+    expect(await failure(receiver.url, { ...PRIVATE, timeoutMs: 100 })).toBe("no response within 0.1 s");
   });
 
   it("says in plain words that nobody listens, and names no address", async () => {

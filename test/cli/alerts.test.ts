@@ -64,10 +64,10 @@ describe("alerts", () => {
 
   it("tests the webhook: exit code 0 when it arrived, 1 with the reason when not", async () => {
     const { code, stdout } = await igw("test");
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/^The endpoint answered 204 \(\d+ ms\)\.\n$/)]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^The endpoint returned 204 \(\d+ ms\)\.\n$/)]);
     receiver.answer = () => 500;
     const failed = await igw("test");
-    expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining("the endpoint answered 500")]);
+    expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining("the endpoint returned 500")]);
   });
 
   it("shows what was reached in one step in one line, and each limit's page at the operator's address", async () => {

@@ -307,7 +307,7 @@ describe("usage, requests, token, audit, catalog", () => {
     );
     expect(shown.stdout).toMatch(/Change this cap: http:\S+\/keys\/key_\S+#hard_cap_cents/);
     expect(shown.stdout).toMatch(
-      /key hard cap +REFUSED +0\.00 USD spent of the monthly hard cap of 0\.00 USD/,
+      /key hard cap +REJECTED +0\.00 USD spent of the monthly hard cap of 0\.00 USD/,
     );
     expect((await ok("explain", id, "--org", org)).stdout).toBe(shown.stdout);
     const filtered = async (filter: string) =>

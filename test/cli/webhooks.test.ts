@@ -47,7 +47,7 @@ describe("webhook", () => {
     expect(listed).not.toContain("s3cret");
     expect((await igw("set", id, "--alerts", "budget_80,hard_cap_100")).stdout).toBe(`Changed ${id}.\n`);
     expect((await igw("list")).stdout).toContain("budget_80, hard_cap_100");
-    expect((await igw("test", id)).stdout).toMatch(/^The endpoint answered 204/);
+    expect((await igw("test", id)).stdout).toMatch(/^The endpoint returned 204/);
     expect(receiver.received.at(-1)?.path).toBe("/hook/s3cret");
     const asked = await igw("remove", id);
     expect([asked.code, asked.stderr]).toEqual([expect.any(Number), expect.stringContaining("--yes")]);

@@ -234,7 +234,7 @@ describe.skipIf(CHROMIUM === null)(`what needs attention${SKIPPED_WHY}`, () => {
       notifications: { webhook: { url: receiver.url } },
     });
     await spend(path, 85);
-    const gone = "The webhook's endpoint answered 410 Gone: nothing is sent to it any more.";
+    const gone = "The webhook's endpoint returned 410 Gone: nothing is sent to it any more.";
     await waitFor(
       "the entry",
       async () => {

@@ -190,7 +190,7 @@ describe.skipIf(CHROMIUM === null)(`details of the dashboard${SKIPPED_WHY}`, () 
       new Set(["–"]),
     );
     await page.locator("#requests tbody tr").first().getByRole("link").click();
-    await page.getByText("unknown when it was rejected").waitFor();
+    await page.getByText("not read before the rejection").waitFor();
   });
 
   it("on a phone the operator's header has two rows, and a cause of one long word stays on its page", async () => {
@@ -207,7 +207,7 @@ describe.skipIf(CHROMIUM === null)(`details of the dashboard${SKIPPED_WHY}`, () 
     expect(rows).toHaveLength(2);
     await phone.getByLabel("Go to another organization").waitFor();
     await phone.locator("#requests tbody tr").first().getByRole("link").click();
-    await phone.getByText(/^The upstream \S+ could not be connected to; the client was told 503/).waitFor();
+    await phone.getByText(/^The upstream \S+ could not be connected to; the client got 503/).waitFor();
     await phone.getByText("remote_connection_failure").waitFor();
     await expectNoSidewaysScroll(phone);
     await expectAccessible(phone);

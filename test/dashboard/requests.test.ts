@@ -104,13 +104,13 @@ describe.skipIf(CHROMIUM === null)(`the pages of requests${SKIPPED_WHY}`, () => 
     await send();
     await page.goto(`${base}?key_id=${filled.keyId}&status=200`);
     await rows().first().getByRole("link").click();
-    await page.getByText(/^Answered in /).waitFor();
+    await page.getByText(/^Completed in /).waitFor();
     const steps = await page.locator(".timeline li > span:first-child").allTextContents();
     expect(steps).toEqual([
       "admitted",
       "body received",
       "sent to the upstream",
-      "upstream answered with 200",
+      "upstream responded with 200",
       "end",
     ]);
     expect(await page.getByRole("table").textContent()).toMatch(/× [\d.]+ USD/);
@@ -121,7 +121,7 @@ describe.skipIf(CHROMIUM === null)(`the pages of requests${SKIPPED_WHY}`, () => 
     await page.goto(`${base}?status=5xx`);
     await rows().first().getByRole("link").click();
     await page
-      .getByText(/^The upstream local answered 500.*; the client was told 502 upstream_error\.\s*$/)
+      .getByText(/^The upstream local returned 500.*; the client got 502 upstream_error\.\s*$/)
       .waitFor();
   });
 });

@@ -47,7 +47,7 @@ describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
       expect(await page.content()).not.toContain("s3cret");
       await expectAccessible(page);
       await section.getByRole("button", { name: "Send a test to Slack" }).click();
-      await page.getByText("Delivered: the endpoint answered 204").waitFor();
+      await page.getByText("Delivered: the endpoint returned 204").waitFor();
       expect(slackMessage.parse(receiver.received[0]!.event).text).toContain("Nothing was reached");
       await page.goto(`${base}/settings`);
       await section.getByRole("link", { name: "Change Slack" }).click();
@@ -113,7 +113,7 @@ describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
     it("tests the webhook: the receiver gets a signed event, and the page says what it answered", async () => {
       await page.goto(`${base}/settings`);
       await page.getByRole("button", { name: "Send a test" }).click();
-      await page.getByText("Delivered: the endpoint answered 204").waitFor();
+      await page.getByText("Delivered: the endpoint returned 204").waitFor();
       await expectAccessible(page);
       expect(receiver.received).toHaveLength(1);
       expect(verify(receiver.received[0]!)).toMatchObject({ type: "webhook.test" });
@@ -125,12 +125,12 @@ describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
       await page.getByRole("button", { name: "Send a test" }).click();
       await page.getByRole("alert").waitFor();
       expect(await page.getByRole("alert").textContent()).toContain(
-        "Not delivered: the endpoint answered 500",
+        "Not delivered: the endpoint returned 500",
       );
       await expectAccessible(page);
       receiver.answer = null;
       await page.getByRole("button", { name: "Test again" }).click();
-      await page.getByText("Delivered: the endpoint answered 204").waitFor();
+      await page.getByText("Delivered: the endpoint returned 204").waitFor();
     });
 
     it("sends an alert again, which the receiver sees under the same id", async () => {

@@ -92,11 +92,11 @@ describe("a request whose upstream tells more of its prompt than was held, and n
       estimated: true,
       checks: [{ name: "price", figures: { bounded_by: "hold" } }],
       explanation: {
-        checks: [{ text: expect.stringContaining("no more than what was held for it is charged") as string }],
+        checks: [{ text: expect.stringContaining("charged up to the request's reservation") as string }],
         cost: {
           parts: expect.arrayContaining([
             expect.objectContaining({
-              name: "more than was held for it under strict caps",
+              name: "estimate above the reservation (strict caps)",
               amount: expect.stringMatching(/^-/u) as string,
             }),
           ]) as object[],

@@ -41,43 +41,43 @@ const FAILURES: readonly Failure[] = [
   },
   {
     name: "strange-authority",
-    says: "showed a certificate of an authority that the gateway does not know",
+    says: "has a certificate of an unknown authority",
     envoy: /CERTIFICATE_VERIFY_FAILED/,
     isSeenByDoctor: true,
   },
   {
     name: "other-name",
-    says: "showed a certificate that is for another name",
+    says: "has a certificate for another name",
     envoy: /CERTIFICATE_VERIFY_FAILED/,
     isSeenByDoctor: true,
   },
   {
     name: "expired",
-    says: "showed a certificate that has expired",
+    says: "has an expired certificate",
     envoy: /CERTIFICATE_VERIFY_FAILED/,
     isSeenByDoctor: true,
   },
   {
     name: "no-tls",
-    says: "does not speak TLS at this address",
+    says: "doesn't speak TLS at this address",
     envoy: /WRONG_VERSION_NUMBER/,
     isSeenByDoctor: true,
   },
   {
     name: "no-address",
-    says: "had no server that takes requests: its name has no address, or every server of it is held for unhealthy",
+    says: "had no server that accepts requests: its name has no address, or all its servers are unhealthy",
     envoy: /^no_healthy_upstream$/,
     isSeenByDoctor: false,
   },
   {
     name: "garbled",
-    says: "answered with something that is no valid HTTP, or broke off in the middle of it",
+    says: "sent an invalid or incomplete HTTP response",
     envoy: /^upstream_reset_before_response_started\{protocol_error\}$/,
     isSeenByDoctor: false,
   },
   {
     name: "closing",
-    says: "broke the connection off before it answered",
+    says: "closed the connection before its response began",
     envoy: /^upstream_reset_before_response_started\{connection_termination\}$/,
     isSeenByDoctor: false,
   },
@@ -195,7 +195,7 @@ describe("a request that fails at its upstream", () => {
         cause: `the ${told}`,
         envoy_details: expect.stringMatching(envoy) as string,
       });
-      expect(explanation.sentence).toContain(`The ${told}; the client was told 50`);
+      expect(explanation.sentence).toContain(`The ${told}; the client got 50`);
       expect(explanation.sentence).not.toContain(upstream.envoy_details);
 
       const { stdout } = await callCli(["explain", id], { cwd: stack().dir });
@@ -203,7 +203,7 @@ describe("a request that fails at its upstream", () => {
       expect(headline).toBe(explanation.sentence);
       expect(todo).toMatch(/^→ For [^:]+: \w/);
       expect(todo).toContain(explanation.remedy?.todo);
-      expect(rest.join("\n")).toContain("Envoy's words");
+      expect(rest.join("\n")).toContain("Envoy's details");
       expect(rest.join("").replace(/\s/g, "")).toContain(upstream.envoy_details);
     },
   );
@@ -223,7 +223,7 @@ describe("a request that fails at its upstream", () => {
   it("is told in words where no answer comes in time", async () => {
     const { upstream, explanation } = await show(await failAt("silent", impatient!.baseUrl));
     expect(explanation.sentence).toMatch(
-      /^The upstream silent gave no answer in time; the client was told 504 upstream_timeout\./,
+      /^The upstream silent sent no response in time; the client got 504 upstream_timeout\./,
     );
     expect(upstream.envoy_details).toMatch(/timeout/);
     expect(explanation.sentence).not.toContain(upstream.envoy_details);

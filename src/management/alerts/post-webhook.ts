@@ -45,7 +45,7 @@ export async function postWebhook(post: Post, options: PostOptions): Promise<Web
   const url = new URL(post.url);
   requireAllowed(url, options);
   const { timeoutMs = WEBHOOK_TIMEOUT_MS } = options;
-  const late = new WebhookError(`no answer within ${timeoutMs / 1000} s`);
+  const late = new WebhookError(`no response within ${timeoutMs / 1000} s`);
   return new Promise((resolve, reject) => {
     const request = open(url, post, options);
     const timer = setTimeout(() => request.destroy(late), timeoutMs);

@@ -61,7 +61,7 @@ export class WebhookChannel implements Channel {
     if (first === undefined) return { outcome: "off" };
     if (webhook.disabledAtMs !== undefined) {
       const since = formatTime(webhook.disabledAtMs);
-      return { outcome: "failed", error: `the endpoint is disabled since ${since}: it answered 410 Gone` };
+      return { outcome: "failed", error: `the endpoint is disabled since ${since}: it returned 410 Gone` };
     }
     const { clock, pagesUrl, post } = this.#options;
     const chosen: AlertMessage = { ...message, alerts: [first, ...others] };
@@ -96,12 +96,12 @@ export class WebhookChannel implements Channel {
       if (result.outcome !== "version_conflict") break;
       current = result.current;
     }
-    return { outcome: "failed", error: "the endpoint answered 410 Gone and is disabled" };
+    return { outcome: "failed", error: "the endpoint returned 410 Gone and is disabled" };
   }
 }
 
 function judge({ status, retryAfterMs }: WebhookAnswer): AttemptResult {
   if (status >= 200 && status < 300) return { outcome: "delivered" };
   const redirect = status >= 300 && status < 400 ? "; redirects are not followed" : "";
-  return { outcome: "again", error: `the endpoint answered ${status}${redirect}`, retryAfterMs };
+  return { outcome: "again", error: `the endpoint returned ${status}${redirect}`, retryAfterMs };
 }

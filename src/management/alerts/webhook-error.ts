@@ -10,7 +10,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   ENOTFOUND: "the host's name is not known",
   ENODATA: "the host's name has no address",
   ESERVFAIL: "the host's name server failed",
-  ETIMEOUT: "the host's name server did not answer",
+  ETIMEOUT: "the host's name server didn't respond",
   ETIMEDOUT: "the connection was not made in time",
   EHOSTUNREACH: "the host cannot be reached",
   ENETUNREACH: "the host's network cannot be reached",

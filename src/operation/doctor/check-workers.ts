@@ -70,7 +70,7 @@ function call(session: ClientHttp2Session): Promise<boolean> {
     const pieces: Buffer[] = [];
     stream.setTimeout(TIMEOUT_MS, () => {
       stream.destroy();
-      reject(new Error(`no answer in ${TIMEOUT_MS / 1000} s`));
+      reject(new Error(`no response in ${TIMEOUT_MS / 1000} s`));
     });
     stream.on("data", (piece: Buffer) => pieces.push(piece));
     stream.once("error", reject);

@@ -23,7 +23,7 @@ export function readEnvoyAdmin(config: Config, path: string): Promise<string> {
       response.once("end", () => resolve(text));
       response.once("error", reject);
     });
-    call.once("timeout", () => call.destroy(new Error(`no answer in ${TIMEOUT_MS / 1000} s`)));
+    call.once("timeout", () => call.destroy(new Error(`no response in ${TIMEOUT_MS / 1000} s`)));
     call.once("error", reject);
     call.end();
   });

@@ -7,44 +7,47 @@ function malformed(says: string, todo: string): Reason {
 }
 
 const HEADERS_TOO_LARGE = malformed(
-  "the request has more or larger headers than Envoy takes",
-  "Send less in headers and cookies.",
+  "the request has more or larger headers than Envoy accepts",
+  "Send fewer or shorter headers and cookies.",
 );
 const UNDERSCORE = malformed(
   "the request has a header with an underscore in its name",
   "Write the header's name with hyphens.",
 );
 const INVALID_HEADER = malformed(
-  "the request has a header that is no valid one",
-  "Look for line breaks and control characters in names and values of headers, often in an API key that was read with its line's end.",
+  "the request has an invalid header",
+  "Look for line breaks and control characters in names and values of headers. Often an API key was read with its line break.",
 );
 const INVALID_LENGTH = malformed(
-  "the request does not say clearly how long its body is",
-  "Send either `Content-Length` or `Transfer-Encoding: chunked`, as HTTP libraries do by themselves.",
+  "the length of the request's body is missing or ambiguous",
+  "Send either `Content-Length` or `Transfer-Encoding: chunked`, as HTTP libraries do.",
 );
-const INVALID_URL = malformed("the request's address is none", "Send one of the paths of docs/api.md.");
+const INVALID_URL = malformed("the request's URL is invalid", "Send one of the paths of docs/api.md.");
 const FLOOD = malformed(
   "the client flooded its connection with frames of HTTP/2",
   "Use another HTTP/2 library, or HTTP/1.1.",
 );
 const RESET: Reason = FLAGS.DR;
 const OTHER = malformed(
-  "the request was no valid HTTP",
-  "Look whether the client speaks HTTP to this port, and not TLS or something else.",
+  "the request wasn't valid HTTP",
+  "Check that the client speaks HTTP to this port, not TLS or another protocol.",
 );
 
 /** Reasons by the start of the details; a protocol's name alone matches all that have no row. */
 export const CODEC_DETAILS: Readonly<Record<string, Reason>> = {
   "http1.": OTHER,
-  "http1.body_disallowed": malformed("the request has a body where none may be", "Leave the body out."),
+  "http1.body_disallowed": malformed(
+    "the request has a body that its method doesn't allow",
+    "Don't send a body.",
+  ),
   "http1.codec_error": OTHER,
   "http1.connection_header_rejected": INVALID_HEADER,
   "http1.content_length_and_chunked_not_allowed": INVALID_LENGTH,
   "http1.content_length_not_allowed": INVALID_LENGTH,
   "http1.headers_too_large": HEADERS_TOO_LARGE,
   "http1.https_url_on_plaintext_connection": malformed(
-    "the request names an `https` address on a connection without TLS",
-    "Send the path alone, or speak TLS.",
+    "the request has an `https` URL on a connection without TLS",
+    "Send only the path, or use TLS.",
   ),
   "http1.invalid_characters": INVALID_HEADER,
   "http1.invalid_scheme": INVALID_URL,

@@ -12,7 +12,7 @@ interface ConnectionReason extends Reason {
 }
 
 const START_OR_CORRECT =
-  "Start the model server, or correct the upstream's `url`; look at network rules between here and there.";
+  "Start the model server, correct the upstream's `url`, or allow the connection in the network.";
 
 function unreachable(envoy: RegExp, node: RegExp, says: string, todo = START_OR_CORRECT): ConnectionReason {
   return { ...reason("upstream", says, "operator", todo), envoy, node, isCertificate: false };
@@ -27,62 +27,62 @@ const CONNECTION_REASONS: readonly ConnectionReason[] = [
   untrusted(
     /verify_SAN_list|SAN_match|SANs?_are|URI_SAN/,
     /^ERR_TLS_CERT_ALTNAME_INVALID$|HOSTNAME_MISMATCH/,
-    "{upstream} showed a certificate that is for another name",
+    "{upstream} has a certificate for another name",
     "Correct the host in the upstream's `url`, or set `tls.server_name` to a name that the certificate has.",
   ),
   untrusted(
     /certificate_has_expired/,
     /^CERT_HAS_EXPIRED$/,
-    "{upstream} showed a certificate that has expired",
+    "{upstream} has an expired certificate",
     "Renew the certificate of the model server.",
   ),
   untrusted(
     /certificate_is_not_yet_valid/,
     /^CERT_NOT_YET_VALID$/,
-    "{upstream} showed a certificate that is not valid yet",
-    "Look at the clocks of the model server and of this host.",
+    "{upstream} has a certificate that isn't valid yet",
+    "Check the clocks of the model server and of this host.",
   ),
   untrusted(
     /self[-_]signed|issuer_certificate|unable_to_verify_the_first|certificate_not_trusted|no_trust_bundle/,
     /SELF_SIGNED|UNABLE_TO|CERT_UNTRUSTED|INVALID_CA/,
-    "{upstream} showed a certificate of an authority that the gateway does not know",
-    "Set `tls.ca_file` of the upstream to the certificates of that authority, or give the model server a certificate of a known one.",
+    "{upstream} has a certificate of an unknown authority",
+    "Set `tls.ca_file` of the upstream to the authority's certificates, or give the model server a certificate of a known authority.",
   ),
   untrusted(
     /CERTIFICATE_VERIFY_FAILED|verify_cert_failed/,
     /^CERT_|CRL|PATH_LENGTH|PURPOSE|^ERR_TLS_CERT/,
-    "{upstream} showed a certificate that the gateway does not take",
+    "{upstream} has a certificate that the gateway doesn't accept",
     "Renew the certificate of the model server, or correct `tls.server_name` or `tls.ca_file` of the upstream.",
   ),
   unreachable(
     /WRONG_VERSION_NUMBER|HTTP_REQUEST|HTTPS_PROXY_REQUEST/,
     /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/,
-    "{upstream} does not speak TLS at this address",
-    "Write `http://` in the upstream's `url`, or the port at which the model server speaks TLS.",
+    "{upstream} doesn't speak TLS at this address",
+    "Set the upstream's `url` to `http://…`, or to the port at which the model server speaks TLS.",
   ),
   unreachable(
     /CERTIFICATE_REQUIRED|UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN/,
     /^ERR_SSL_.*(?:CERTIFICATE_REQUIRED|UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN)$/,
-    "{upstream} wants a client certificate, and the gateway has none for it",
-    "Let the model server take the gateway without one; who the gateway is tells its `credential`.",
+    "{upstream} requires a client certificate, which the gateway doesn't have",
+    "Configure the model server to require no client certificate: the gateway identifies itself by `credential`.",
   ),
   unreachable(
     /UNRECOGNIZED_NAME/,
     /^ERR_SSL_.*UNRECOGNIZED_NAME$/,
-    "{upstream} serves no such name at this address",
+    "{upstream} doesn't serve this host name at its address",
     "Correct the host in the upstream's `url`, or set `tls.server_name` to a name that the server has.",
   ),
   unreachable(
     /PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|HANDSHAKE_FAILURE|NO_SHARED_CIPHER/,
     /^ERR_SSL_.*(?:PROTOCOL|HANDSHAKE_FAILURE|NO_SHARED_CIPHER|PROTOCOL_VERSION)/,
-    "{upstream} has no version or cipher of TLS in common with Envoy",
-    "Let the model server speak TLS 1.2 or 1.3.",
+    "{upstream} and Envoy have no TLS version or cipher in common",
+    "Enable TLS 1.2 or 1.3 on the model server.",
   ),
   unreachable(
     /TLS_error|TLS_ERROR/,
     /^ERR_SSL_|^EPROTO$/,
-    "{upstream} broke the TLS handshake off",
-    "Look whether the upstream's `url` leads to the port at which the model server speaks TLS, and into the server's log.",
+    "{upstream} aborted the TLS handshake",
+    "Check that the upstream's `url` leads to the port at which the model server speaks TLS, and read the server's log.",
   ),
   unreachable(
     /Connection_refused|connect_error:_111\b/,
@@ -93,19 +93,19 @@ const CONNECTION_REASONS: readonly ConnectionReason[] = [
     /(?:Network_is_unreachable|No_route_to_host|Host_is_unreachable|Host_is_down)/,
     /^(?:ENETUNREACH|EHOSTUNREACH|EHOSTDOWN)$/,
     "{upstream} could not be connected to: there is no route to its address",
-    "Correct the upstream's `url`, or look at the network and its rules between here and there.",
+    "Correct the upstream's `url`, or the network's routes and rules.",
   ),
   unreachable(
     /Connection_timed_out|^connection_timeout/,
     /^ETIMEDOUT$|^ConnectTimeoutError$/,
-    "{upstream} took no connection in time: its address does not answer",
-    `${START_OR_CORRECT} How long is waited is the upstream's \`connect_timeout_seconds\`.`,
+    "{upstream} accepted no connection in time: its address doesn't respond",
+    `${START_OR_CORRECT} The upstream's \`connect_timeout_seconds\` is the time limit.`,
   ),
   unreachable(
     /Connection_reset_by_peer|Broken_pipe/,
     /^(?:ECONNRESET|EPIPE)$/,
-    "{upstream} closed the connection as soon as it was made",
-    "Look into the log of the model server and of what stands before it: something there takes connections and drops them.",
+    "{upstream} closed the connection immediately",
+    "Read the logs of the model server and of proxies before it: one of them accepts connections and drops them.",
   ),
   unreachable(
     /Cannot_assign_requested_address|Too_many_open_files|No_buffer_space/,

@@ -8,7 +8,7 @@ const ACTORS = {
   client: "the API's caller",
   upstream: "the operator of the model server",
   operator: "the gateway's operator",
-  gateway: "no one at first: the gateway recovers by itself",
+  gateway: "no one at first, because the gateway recovers by itself",
 } as const;
 
 export type Actor = keyof typeof ACTORS;

@@ -23,7 +23,7 @@ export function disabledAt(ending: string) {
     .datetime()
     .nullable()
     .meta({
-      description: `Not null: the endpoint answered 410 Gone, and nothing is sent until ${ending}.`,
+      description: `Not null: the endpoint returned 410 Gone, and nothing is sent until ${ending}.`,
       examples: ["2026-12-01T00:00:00.000Z"],
     });
 }
@@ -52,7 +52,7 @@ const stored = z
   .object({
     url: z.string(),
     secrets: secretsSchema,
-    /** Time since which nothing is sent because the endpoint answered 410; setting the URL again ends this state. */
+    /** Time since which nothing is sent because the endpoint returned 410; setting the URL again ends this state. */
     disabledAtMs: z.number().exactOptional(),
   })
   .readonly()

@@ -198,7 +198,7 @@ export const PROCESS_FAULTS = {
   ],
   worker_silent: [
     { name: "nothing runs", provoke: (world) => world.examine(), says: /gateway-0\.sock doesn't respond/ },
-    { name: "it hangs", provoke: examineStoppedWorker, says: /no answer in 3 s/ },
+    { name: "it hangs", provoke: examineStoppedWorker, says: /no response in 3 s/ },
   ],
   worker_not_serving: [
     { name: "it drains", provoke: examineDrainingWorker, says: /reports that it isn't serving/ },

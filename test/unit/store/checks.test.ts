@@ -61,6 +61,24 @@ describe("describeChecks", () => {
     expect(checks.map(({ passed }) => passed)).toEqual([...checks.slice(1).map(() => true), false]);
   });
 
+  it("gives the wait for a token limit only with that limit", () => {
+    const tokenLimit = { scope: "key", type: "total", limit: 1 } as const;
+    const figures = {
+      ...FIGURES,
+      decision: "token_rate_limited",
+      tokenLimit,
+      retryAfterSeconds: 180,
+    } as const;
+    const waits = describeChecks(figures).map(({ name, figures: shown }) => [
+      name,
+      shown["retry_after_seconds"],
+    ]);
+    expect(waits.slice(-2)).toEqual([
+      ["rate_limit", 0],
+      ["token_rate_limit", 180],
+    ]);
+  });
+
   it("names the cap of a window by its owner, and no other cap", () => {
     const reached = { period: "week", capCents: 100, spentMicrocents: 100_000_001n };
     const checks = describeChecks({ ...FIGURES, decision: "user_cap_reached", reached });

@@ -48,7 +48,8 @@ export function describeChecks(figures: AdmissionFigures): readonly Check[] {
         requests_per_minute: figures.requestsPerMinute,
         burst: figures.capacity,
         remaining: figures.remaining,
-        retry_after_seconds: figures.retryAfterSeconds,
+        // The bucket's wait is a token limit's if that limit rejected the request.
+        retry_after_seconds: figures.decision === "rate_limited" ? figures.retryAfterSeconds : 0,
       },
     ],
     // Shown only if the key has token limits.

@@ -105,7 +105,7 @@ async function trySending(
   try {
     const { status } = await sendWebhook(webhook, { id, body }, nowMs, { allowPrivateNetworks });
     const delivered = status >= 200 && status < 300;
-    return { delivered, status, error: delivered ? null : `the endpoint answered ${status}` };
+    return { delivered, status, error: delivered ? null : `the endpoint returned ${status}` };
   } catch (error) {
     if (error instanceof WebhookError) return { delivered: false, status: null, error: error.message };
     throw error;

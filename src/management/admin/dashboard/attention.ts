@@ -96,12 +96,12 @@ function ofWebhook({ organization, alerts }: AttentionInput): Attention[] {
   const base = `/organizations/${organization.id}`;
   const disabledAt = organization.notifications.webhook?.disabled_at ?? null;
   if (disabledAt !== null) {
-    const text = "The webhook's endpoint answered 410 Gone: nothing is sent to it any more.";
+    const text = "The webhook's endpoint returned 410 Gone: nothing is sent to it any more.";
     return [{ level: "bad", text, label: "See the webhook", path: `${base}/settings#webhook` }];
   }
   const disabled = organization.notifications.webhooks.find(({ disabled_at: at }) => at !== null);
   if (disabled !== undefined) {
-    const text = `A webhook (${disabled.format}) answered 410 Gone: nothing is sent to it any more.`;
+    const text = `A webhook (${disabled.format}) returned 410 Gone: nothing is sent to it any more.`;
     return [{ level: "bad", text, label: "See the webhooks", path: `${base}/settings#webhooks` }];
   }
   const failing = alerts.flatMap(({ deliveries: { email, webhook, webhooks } }) =>

@@ -51,15 +51,15 @@ export function rateAt(figures: Figures): number {
 function explainRate(figures: Figures): string {
   const rate = `${formatCount(rateAt(figures))} per minute, ${countAt(figures, "burst")} at once`;
   const wait = Number(figures["retry_after_seconds"]);
-  if (wait > 0) return `${rate}; none was left, the next came ${formatCount(wait)} s later`;
+  if (wait > 0) return `${rate}; none left, retry after ${formatCount(wait)} s`;
   return `${rate}; ${countAt(figures, "remaining")} left after this one`;
 }
 
 function explainTokens(figures: Figures): string {
   const { scope, limit_type: type } = figures;
   const counted = nameTokenType(String(type), Number(figures["tokens_per_minute"]));
-  const limit = `${countAt(figures, "tokens_per_minute")} ${counted} per minute of the ${scope}`;
-  return `${limit}; none were left, the next came ${countAt(figures, "retry_after_seconds")} s later`;
+  const limit = `${countAt(figures, "tokens_per_minute")} ${counted} per minute for the ${scope}`;
+  return `${limit}; none left, retry after ${countAt(figures, "retry_after_seconds")} s`;
 }
 
 function explainConcurrency(figures: Figures): string {
@@ -103,7 +103,7 @@ function explainPrices(figures: Figures, currency: string): string {
     `per million tokens: ${prices.join(", ")} ${currency}`,
     ...(fee === undefined ? [] : [`${formatPrice(BigInt(fee ?? 0))} ${currency} a request`]),
     ...(tools.length === 0 ? [] : [`per thousand uses: ${tools.join(", ")}`]),
-    ...(isBoundByHold(figures) ? ["an estimate: no more than what was held for it is charged"] : []),
+    ...(isBoundByHold(figures) ? ["an estimate, charged up to the request's reservation"] : []),
     ...(typeof tier === "string" ? [`service tier ${tier}`] : []),
     ...(typeof size === "number" ? [`for prompts above ${formatCount(size)} tokens`] : []),
   ].join("; ");

@@ -46,9 +46,9 @@ export function explainCost(request: Priced): Explanation["cost"] {
 }
 
 /** Text if its worker died and another charged an estimate, or its record lacks figures. */
-const UNTOLD = "not told by its record";
+const UNTOLD = "difference to the record";
 /** Text for an estimate that was bounded by the amount reserved under strict caps. */
-const BOUNDED = "more than was held for it under strict caps";
+const BOUNDED = "estimate above the reservation (strict caps)";
 
 /** Formats "0.003702": without trailing zeros, but at least two decimals. */
 function formatAmount(product: bigint): string {

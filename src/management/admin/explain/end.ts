@@ -20,27 +20,29 @@ import {
   reasonOf,
 } from "./explained-request.ts";
 import { sayReason } from "../../../shared/envoy-reasons/reason.ts";
+import { nameTokenType } from "../../../shared/settings/token-limits.ts";
 import { rateAt } from "./checks.ts";
 import { capitalize } from "../../../shared/text/capitalize.ts";
 
 export function explainEnd(request: ExplainedRequest, currency: string): string {
   const { status, error_code: code } = request;
   if (status === null) {
-    return `Its worker died before the end. Another has closed it at what was charged until then, at least its prompt: ${costOf(request, currency)}.`;
+    return `The worker died before the request ended. Another worker charged the best known estimate, at least the prompt: ${costOf(request, currency)}.`;
   }
   const failed = failedCheckOf(request);
   if (failed !== null) return explainRefusal(request, failed.figures, currency);
   if (status === 499) {
-    return `${explainLeft(request)} What was generated until then is charged: ${costOf(request, currency)}.`;
+    return `${explainLeft(request)} Output until then is charged: ${costOf(request, currency)}.`;
   }
   if (code === null && status < 400) return explainAnswer(request, currency);
   const cause = explainUpstream(request);
-  const told = `the client was told ${status}${code === null ? "" : ` ${code}`}`;
+  const told = `the client got ${status}${code === null ? "" : ` ${code}`}`;
   if (status < 400) {
-    return `The answer broke off${after(request)}${cause === null ? "" : `: ${cause}`}. What was generated until then is charged: ${costOf(request, currency)}.`;
+    return `The response broke off${after(request)}${cause === null ? "" : `: ${cause}`}. Output until then is charged: ${costOf(request, currency)}.`;
   }
-  const charged = request.cost_microcents === 0 ? "" : ` It is charged ${costOf(request, currency)}.`;
-  if (cause === null) return `It failed in the gateway: ${told}.${charged}`;
+  const charged =
+    request.cost_microcents === 0 ? "" : ` The request is charged ${costOf(request, currency)}.`;
+  if (cause === null) return `The request failed in the gateway: ${told}.${charged}`;
   return `${capitalize(cause)}; ${told}.${charged}`;
 }
 
@@ -48,14 +50,15 @@ export function explainEnd(request: ExplainedRequest, currency: string): string 
 function explainLeft(request: ExplainedRequest): string {
   const { upstream } = request;
   const reason = reasonOf(request);
-  if (reason?.brokenBy === "client") return `Its client went away${after(request)}, before the end.`;
+  if (reason?.brokenBy === "client")
+    return `The client left${after(request)}, before the response was complete.`;
   // A silent upstream is recorded separately (exchange/ends/broken-end.ts): here the response had arrived and
   // was not read.
   if (upstream?.status === 200 && upstream.envoy_details?.startsWith("stream_idle_timeout") === true) {
-    return `Its client read nothing for too long and was cut off${after(request)}, before the end.`;
+    return `The client stopped reading and was disconnected${after(request)}, before the response was complete.`;
   }
   const said = reason === null ? "the cause is unknown" : sayReason(reason, upstream?.name ?? null);
-  return `It ended${after(request)}, before its answer did: ${said}.`;
+  return `The request ended${after(request)}, before its response was complete: ${said}.`;
 }
 
 function explainAnswer(request: ExplainedRequest, currency: string): string {
@@ -65,19 +68,26 @@ function explainAnswer(request: ExplainedRequest, currency: string): string {
   ];
   const duration = request.duration_ms === null ? "" : ` in ${formatDuration(request.duration_ms)}`;
   const counted = request.estimated
-    ? " The upstream reported no usable usage; the tokens are an estimate."
+    ? " The upstream reported no usable token counts, so the gateway estimated them."
     : "";
-  return `Answered${duration}: ${tokens.join(", ")} and ${formatCount(request.output_tokens)} output tokens cost ${costOf(request, currency)}.${counted}`;
+  return `Completed${duration}: ${tokens.join(", ")} and ${formatCount(request.output_tokens)} output tokens cost ${costOf(request, currency)}.${counted}`;
 }
 
 const EXPLAINERS: Readonly<Record<string, (figures: Figures) => string>> = {
   rate_limit_exceeded: (figures) =>
-    `this key may send ${formatCountOf(rateAt(figures), "request")} per minute, ${formatCount(Number(figures["burst"]))} at once, and had none left. The next was free ${formatCount(Number(figures["retry_after_seconds"]))} s later.`,
-  key_disabled: () => "this key is disabled.",
+    `rate limit of ${formatCountOf(rateAt(figures), "request")} per minute, ${formatCount(Number(figures["burst"]))} at once, for this API key reached. A retry could pass ${formatCount(Number(figures["retry_after_seconds"]))} s later.`,
+  token_rate_limit_exceeded: ({
+    scope,
+    limit_type: type,
+    tokens_per_minute: limit,
+    retry_after_seconds: wait,
+  }) =>
+    `rate limit of ${formatCount(Number(limit))} ${nameTokenType(String(type), Number(limit))} per minute for this API key${scope === "key" ? "" : `'s ${scope}`} reached. A retry could pass ${formatCount(Number(wait))} s later.`,
+  key_disabled: () => "this API key is disabled.",
   key_expired: ({ expires_at: at }) =>
-    typeof at === "string" ? `this key expired at ${formatTime(at)}.` : "this key has expired.",
-  user_disabled: () => "the user that this key belongs to is disabled.",
-  organization_suspended: () => "the organization is suspended. Only the operator can change that.",
+    typeof at === "string" ? `this API key expired at ${formatTime(at)}.` : "this API key has expired.",
+  user_disabled: () => "this API key's user is disabled.",
+  organization_suspended: () => "the organization is suspended. Only the operator can resume it.",
 };
 
 function explainRefusal(request: ExplainedRequest, figures: Figures, currency: string): string {
@@ -90,7 +100,7 @@ function explainRefusal(request: ExplainedRequest, figures: Figures, currency: s
   if (explainer !== undefined) return `Rejected: ${explainer(figures)}`;
   if (typeof message === "string") return `Rejected: ${message}`;
   if (typeof count === "number") {
-    return `Rejected: this key had ${formatCountOf(count, "request")} in flight, the most that it may have.`;
+    return `Rejected: this API key had ${formatCountOf(count, "request")} in flight, its limit.`;
   }
   return `Rejected: ${request.error_code ?? `status ${request.status}`}.`;
 }

@@ -73,8 +73,8 @@ export function reasonOf({ upstream }: Pick<ExplainedRequest, "upstream">): Reas
 
 /** Causes that only the operator can remove, by the code sent to the client. */
 const OPERATORS_CAUSES: Readonly<Record<string, string>> = {
-  upstream_model_not_found: " (it knows no such model, or no such path)",
-  upstream_authentication_failed: " (it refuses the gateway's account or credential there)",
+  upstream_model_not_found: " (unknown model or path)",
+  upstream_authentication_failed: " (the gateway's account or credential was rejected)",
 };
 
 /** Formats "the upstream local answered 503: no replica"; null if there is nothing to report. */
@@ -87,6 +87,6 @@ export function explainUpstream({
   if (details !== null) return cause;
   const subject = `the upstream ${name}`;
   const said = cause === null ? "" : `: ${cause.replace(/\.$/, "")}`;
-  if (status !== null) return `${subject} answered ${status}${OPERATORS_CAUSES[code ?? ""] ?? ""}${said}`;
-  return said === "" ? `${subject} did not answer` : `${subject} failed${said}`;
+  if (status !== null) return `${subject} returned ${status}${OPERATORS_CAUSES[code ?? ""] ?? ""}${said}`;
+  return said === "" ? `${subject} didn't respond` : `${subject} failed${said}`;
 }

@@ -39,17 +39,17 @@ function listFacts(request: JsonObject, organization: JsonObject): readonly Fiel
   const upstream = request["upstream"] as JsonObject | null;
   return [
     ["request", String(request["id"])],
-    ["came", String(request["created_at"])],
+    ["received", String(request["created_at"])],
     ["ended", String(request["recorded_at"])],
     ["organization", String(organization["name"])],
     ...(["key", ...OWNER_KINDS] as const).flatMap((kind) => showGiven(kind, nameOwner(request, kind))),
     ["route", String(request["route"])],
     ["model", formatValue(request["model"])],
-    ...showGiven("asked for as", request["requested_model"]),
+    ...showGiven("requested model", request["requested_model"]),
     ...showGiven("session", request["session_id"]),
     ["status", [formatValue(request["status"]), request["error_code"]].filter(Boolean).join(" ")],
     ...showGiven("upstream", upstream && formatUpstream(upstream)),
-    ...showGiven("Envoy's words", upstream?.["envoy_details"]),
+    ...showGiven("Envoy's details", upstream?.["envoy_details"]),
   ];
 }
 
@@ -64,13 +64,13 @@ function nameOwner(request: JsonObject, kind: "key" | OwnerKind): string | null 
 function formatUpstream(upstream: JsonObject): string {
   const isSaid = upstream["cause"] === null || upstream["envoy_details"] !== null;
   const cause = isSaid ? "" : `: ${formatValue(upstream["cause"])}`;
-  return `${String(upstream["name"])}, ${formatValue(upstream["status"], "no answer")}${cause}`;
+  return `${String(upstream["name"])}, ${formatValue(upstream["status"], "no response")}${cause}`;
 }
 
 const MOMENTS = [
   ["body_ms", "body received"],
   ["routed_ms", "sent to the upstream"],
-  ["upstream_ms", "upstream answered"],
+  ["upstream_ms", "upstream responded"],
   ["first_token_ms", "first token"],
   ["end_ms", "end"],
 ] as const;
@@ -80,7 +80,7 @@ function formatTimeline(screen: Screen, timeline: JsonObject | null): string {
   const steps = MOMENTS.filter(([moment]) => timeline[moment] !== null);
   return formatTable(
     screen,
-    ["WAY", "MS"],
+    ["TIMELINE", "MS"],
     [["admitted", "0"], ...steps.map(([moment, label]) => [label, String(timeline[moment])])],
   );
 }
@@ -113,7 +113,7 @@ function formatChecks(screen: Screen, checks: readonly JsonObject[]): string {
     ],
     checks.map((check) => [
       String(check["name"]),
-      check["passed"] === true ? "passed" : "REFUSED",
+      check["passed"] === true ? "passed" : "REJECTED",
       String(check["text"]),
     ]),
   );

@@ -125,5 +125,5 @@ function outcomeOf(one: JsonObject): string {
 }
 
 function formatUpstream(upstream: JsonObject | null): string | null {
-  return upstream && `${String(upstream["name"])} ${formatValue(upstream["status"], "no answer")}`;
+  return upstream && `${String(upstream["name"])} ${formatValue(upstream["status"], "no response")}`;
 }

@@ -120,7 +120,7 @@ export async function testWebhook(
   const result = await client.call("POST", `${path}/test`);
   const duration = `${String(result["duration_ms"])} ms`;
   if (result["delivered"] === true) {
-    const text = `The endpoint answered ${String(result["status"])} (${duration}).\n`;
+    const text = `The endpoint returned ${String(result["status"])} (${duration}).\n`;
     return { json: result, text: () => text };
   }
   if (options.json) process.stdout.write(`${escapeHidden(JSON.stringify(result))}\n`);

@@ -43,13 +43,13 @@ describe("the sentence on a request", () => {
     {
       name: "an answer",
       request: {},
-      sentence: "Answered in 1.92 s: 1,234 input, 1 cached and 20 output tokens cost 0.0040023 USD.",
+      sentence: "Completed in 1.92 s: 1,234 input, 1 cached and 20 output tokens cost 0.0040023 USD.",
     },
     {
       name: "an answer whose tokens nobody told",
       request: { estimated: true, cached_input_tokens: 0, duration_ms: null },
       sentence:
-        "Answered: 1,234 input and 20 output tokens cost 0.0040023 USD. The upstream reported no usable usage; the tokens are an estimate.",
+        "Completed: 1,234 input and 20 output tokens cost 0.0040023 USD. The upstream reported no usable token counts, so the gateway estimated them.",
     },
     {
       name: "a key's cap at the admission",
@@ -103,7 +103,7 @@ describe("the sentence on a request", () => {
         }),
       },
       sentence:
-        "Rejected: this key may send 60 requests per minute, 10 at once, and had none left. The next was free 3 s later.",
+        "Rejected: rate limit of 60 requests per minute, 10 at once, for this API key reached. A retry could pass 3 s later.",
     },
     {
       name: "a rate of one",
@@ -118,7 +118,22 @@ describe("the sentence on a request", () => {
         }),
       },
       sentence:
-        "Rejected: this key may send 1 request per minute, 1 at once, and had none left. The next was free 60 s later.",
+        "Rejected: rate limit of 1 request per minute, 1 at once, for this API key reached. A retry could pass 60 s later.",
+    },
+    {
+      name: "a limit of tokens",
+      request: {
+        status: 429,
+        error_code: "token_rate_limit_exceeded",
+        checks: cap("token_rate_limit", {
+          scope: "group",
+          limit_type: "input",
+          tokens_per_minute: 1_000,
+          retry_after_seconds: 3,
+        }),
+      },
+      sentence:
+        "Rejected: rate limit of 1,000 input tokens per minute for this API key's group reached. A retry could pass 3 s later.",
     },
     {
       name: "a body",
@@ -137,7 +152,7 @@ describe("the sentence on a request", () => {
         cost_microcents: 0,
         upstream: { name: "local", status: 500, cause: "out of memory", envoy_details: null },
       },
-      sentence: "The upstream local answered 500: out of memory; the client was told 502 upstream_error.",
+      sentence: "The upstream local returned 500: out of memory; the client got 502 upstream_error.",
     },
     {
       name: "an upstream that knows no such model",
@@ -153,7 +168,7 @@ describe("the sentence on a request", () => {
         },
       },
       sentence:
-        "The upstream local answered 404 (it knows no such model, or no such path): The model `echo-7b` does not exist; the client was told 502 upstream_model_not_found.",
+        "The upstream local returned 404 (unknown model or path): The model `echo-7b` does not exist; the client got 502 upstream_model_not_found.",
     },
     {
       name: "an upstream at which the gateway's account is empty",
@@ -169,7 +184,7 @@ describe("the sentence on a request", () => {
         },
       },
       sentence:
-        "The upstream local answered 429 (it refuses the gateway's account or credential there): You exceeded your current quota; the client was told 502 upstream_authentication_failed.",
+        "The upstream local returned 429 (the gateway's account or credential was rejected): You exceeded your current quota; the client got 502 upstream_authentication_failed.",
     },
     {
       name: "an upstream that is not there",
@@ -180,7 +195,7 @@ describe("the sentence on a request", () => {
         upstream: describeUpstream({ name: "local", status: null, cause: "no_healthy_upstream" }),
       },
       sentence:
-        "The upstream local had no server that takes requests: its name has no address, or every server of it is held for unhealthy; the client was told 503 model_starting.",
+        "The upstream local had no server that accepts requests: its name has no address, or all its servers are unhealthy; the client got 503 model_starting.",
     },
     {
       name: "an answer that broke off",
@@ -189,7 +204,7 @@ describe("the sentence on a request", () => {
         upstream: { name: "local", status: 200, cause: "the stream ended early", envoy_details: null },
       },
       sentence:
-        "The answer broke off after 1.92 s: the upstream local answered 200: the stream ended early. What was generated until then is charged: 0.0040023 USD.",
+        "The response broke off after 1.92 s: the upstream local returned 200: the stream ended early. Output until then is charged: 0.0040023 USD.",
     },
     {
       name: "a client that went away",
@@ -198,7 +213,7 @@ describe("the sentence on a request", () => {
         upstream: describeUpstream({ name: "local", status: 200, cause: "downstream_remote_disconnect" }),
       },
       sentence:
-        "Its client went away after 1.92 s, before the end. What was generated until then is charged: 0.0040023 USD.",
+        "The client left after 1.92 s, before the response was complete. Output until then is charged: 0.0040023 USD.",
     },
     {
       name: "a client that did not read",
@@ -207,7 +222,7 @@ describe("the sentence on a request", () => {
         upstream: describeUpstream({ name: "local", status: 200, cause: "stream_idle_timeout" }),
       },
       sentence:
-        "Its client read nothing for too long and was cut off after 1.92 s, before the end. What was generated until then is charged: 0.0040023 USD.",
+        "The client stopped reading and was disconnected after 1.92 s, before the response was complete. Output until then is charged: 0.0040023 USD.",
     },
     {
       name: "an end that is Envoy's",
@@ -216,19 +231,19 @@ describe("the sentence on a request", () => {
         upstream: describeUpstream({ name: "local", status: null, cause: "downstream_local_disconnect(x)" }),
       },
       sentence:
-        "It ended after 1.92 s, before its answer did: Envoy closed the connection of the client. What was generated until then is charged: 0.0040023 USD.",
+        "The request ended after 1.92 s, before its response was complete: Envoy closed the client's connection. Output until then is charged: 0.0040023 USD.",
     },
     {
       name: "an end that nobody knows the reason of",
       request: { status: 499 },
       sentence:
-        "It ended after 1.92 s, before its answer did: the cause is unknown. What was generated until then is charged: 0.0040023 USD.",
+        "The request ended after 1.92 s, before its response was complete: the cause is unknown. Output until then is charged: 0.0040023 USD.",
     },
     {
       name: "a worker that died",
       request: { status: null },
       sentence:
-        "Its worker died before the end. Another has closed it at what was charged until then, at least its prompt: 0.0040023 USD.",
+        "The worker died before the request ended. Another worker charged the best known estimate, at least the prompt: 0.0040023 USD.",
     },
   ])("says what $name came to", ({ request, sentence }) => {
     expect(sentenceOf(request)).toBe(sentence);
@@ -292,11 +307,11 @@ describe("explain", () => {
     const costOf = (cost_microcents: number) => explain({ ...REQUEST, cost_microcents }, "USD", null).cost;
     expect([costOf(400_330), costOf(400_130)].map((cost) => [cost?.parts.at(-1), cost?.sum])).toEqual([
       [
-        { name: "not told by its record", tokens: null, uses: null, price: null, amount: "0.000001" },
+        { name: "difference to the record", tokens: null, uses: null, price: null, amount: "0.000001" },
         "0.0040033",
       ],
       [
-        { name: "not told by its record", tokens: null, uses: null, price: null, amount: "-0.000001" },
+        { name: "difference to the record", tokens: null, uses: null, price: null, amount: "-0.000001" },
         "0.0040013",
       ],
     ]);
@@ -305,9 +320,9 @@ describe("explain", () => {
   it("says that strict caps held less than the estimate came to", () => {
     const checks = [{ ...PRICE, figures: { ...PRICE.figures, bounded_by: "hold" } }];
     const { cost, checks: told } = explain({ ...REQUEST, checks, cost_microcents: 400_130 }, "USD", null);
-    const name = "more than was held for it under strict caps";
+    const name = "estimate above the reservation (strict caps)";
     expect(cost?.parts.at(-1)).toMatchObject({ name, amount: "-0.000001" });
-    expect(told[0]?.text).toContain("no more than what was held for it");
+    expect(told[0]?.text).toContain("charged up to the request's reservation");
   });
 
   it("rounds up what is less than the eighth decimal, and calls it nothing else", () => {

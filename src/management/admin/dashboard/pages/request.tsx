@@ -48,11 +48,11 @@ function Facts({ page, request }: { page: OrganizationPageCall; request: Explain
     group: linkToOwner(page, request, "group"),
     route: request.route,
     model: <ModelName request={request} />,
-    "asked for as": requested === null ? null : <bdi>{requested}</bdi>,
+    "requested model": requested === null ? null : <bdi>{requested}</bdi>,
     tags: tags.length === 0 ? null : tags.join(", "),
     session: session === null ? null : <a href={sessionPath(page.base, session)}>{session}</a>,
     upstream: upstream === null ? null : describeUpstream(upstream),
-    "Envoy's words": upstream?.envoy_details ? <code class="break">{upstream.envoy_details}</code> : null,
+    "Envoy's details": upstream?.envoy_details ? <code class="break">{upstream.envoy_details}</code> : null,
   };
   return (
     <dl class="pairs card">
@@ -88,7 +88,7 @@ function linkToOwner(
 }
 
 function describeUpstream({ name, status, cause, envoy_details: details }: UpstreamView): string {
-  const answer = status === null ? "no answer" : `status ${status}`;
+  const answer = status === null ? "no response" : `status ${status}`;
   return `${name}, ${answer}${cause === null || details !== null ? "" : `: ${cause}`}`;
 }
 
@@ -96,7 +96,7 @@ function ModelName({ request }: { request: ExplainedRequestView }) {
   if (request.model !== null) return <bdi>{request.model}</bdi>;
   return (
     <span class="quiet">
-      {request.requested_model === null ? "unknown when it was rejected" : "none of that name"}
+      {request.requested_model === null ? "not read before the rejection" : "unknown"}
     </span>
   );
 }
@@ -195,7 +195,7 @@ type Moments = NonNullable<RequestView["timeline"]>;
 const STEPS: readonly { readonly moment: keyof Moments; readonly label: string; readonly kind: string }[] = [
   { moment: "body_ms", label: "body received", kind: "body" },
   { moment: "routed_ms", label: "sent to the upstream", kind: "held" },
-  { moment: "upstream_ms", label: "upstream answered", kind: "upstream" },
+  { moment: "upstream_ms", label: "upstream responded", kind: "upstream" },
   { moment: "first_token_ms", label: "first token", kind: "token" },
   { moment: "end_ms", label: "end", kind: "end" },
 ];

@@ -195,7 +195,7 @@ function Upstream({ upstream }: Pick<RequestView, "upstream">) {
   if (upstream === null) return <>{NONE}</>;
   return (
     <>
-      {upstream.name} <span class="whole">{upstream.status ?? "no answer"}</span>
+      {upstream.name} <span class="whole">{upstream.status ?? "no response"}</span>
     </>
   );
 }

@@ -220,7 +220,7 @@ export async function testWebhook(page: OrganizationPageCall): Promise<PageAnswe
     <Layout page={page} title="Test of the webhook" section="settings">
       {result.delivered ? (
         <p class="notice good" role="status">
-          Delivered: the endpoint answered {result.status} after {formatCount(result.duration_ms)} ms.
+          Delivered: the endpoint returned {result.status} after {formatCount(result.duration_ms)} ms.
         </p>
       ) : (
         <p class="notice bad" role="alert">

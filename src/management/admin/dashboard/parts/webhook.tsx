@@ -31,8 +31,8 @@ export function Webhook({ page, webhook }: { page: OrganizationPageCall; webhook
       </p>
       {disabledAt === null ? null : (
         <p class="notice warn">
-          Nothing is sent since {formatTime(disabledAt)}: the endpoint answered 410 Gone. Save these settings
-          again to continue.
+          Nothing has been sent since {formatTime(disabledAt)}: the endpoint returned 410 Gone. Save these
+          settings again to continue.
         </p>
       )}
       <div class="actions">
@@ -140,7 +140,7 @@ function FurtherWebhook({ page, webhook, path }: FurtherWebhookProps) {
       </p>
       {disabledAt === null ? null : (
         <p class="notice warn">
-          Nothing is sent since {formatTime(disabledAt)}: the endpoint answered 410 Gone. Set its{" "}
+          Nothing has been sent since {formatTime(disabledAt)}: the endpoint returned 410 Gone. Set its{" "}
           {format === "pagerduty" ? "routing key" : "URL"} again to continue.
         </p>
       )}
