@@ -54,7 +54,7 @@ describe("Supervisor", () => {
       "another worker",
       () => supervisor.workerPids[0] !== first && supervisor.workerPids[0] !== undefined,
     );
-    expect(crashes).toEqual([{ index: 0, pid: first, how: "signal SIGKILL", delayMs: 1 }]);
+    expect(crashes).toEqual([{ index: 0, exitedPid: first, how: "signal SIGKILL", delayMs: 1 }]);
     expect(supervisor.workerPids[1]).toBe(second);
   });
 

@@ -7,9 +7,10 @@ import { CommandError } from "./management/command-error.ts";
 import { requireHarmlessFolder } from "./management/config-connection.ts";
 import { type Level, openScreen, type Screen } from "./terminal/screen.ts";
 
-const MARKS = { ok: "ok     ", warning: "WARNING", problem: "PROBLEM" } as const;
+const MARKS = { ok: "ok     ", skipped: "skipped", warning: "WARNING", problem: "PROBLEM" } as const;
 const COLOURS: Readonly<Record<DoctorFinding["level"], Level>> = {
   ok: "good",
+  skipped: "quiet",
   warning: "warning",
   problem: "bad",
 };
@@ -59,12 +60,12 @@ async function requireLocalConfig(): Promise<string> {
 /** What is wrong comes first. */
 function formatFindings(screen: Screen, findings: readonly DoctorFinding[]): string {
   const of = (level: DoctorFinding["level"]) => findings.filter((finding) => finding.level === level);
-  const ordered = [...of("problem"), ...of("warning"), ...of("ok")];
+  const ordered = [...of("problem"), ...of("warning"), ...of("ok"), ...of("skipped")];
   const count = (level: DoctorFinding["level"], word: string): string => {
     const { length } = of(level);
     return screen.paint(length === 0 ? null : COLOURS[level], `${length} ${word}${length === 1 ? "" : "s"}`);
   };
-  const summary = `${count("problem", "problem")}, ${count("warning", "warning")}, ${of("ok").length} in order`;
+  const summary = `${count("problem", "problem")}, ${count("warning", "warning")}, ${of("ok").length} in order, ${of("skipped").length} skipped`;
   return `${ordered.map((finding) => formatFinding(screen, finding)).join("\n")}\n\n${summary}\n`;
 }
 

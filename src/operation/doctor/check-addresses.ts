@@ -2,7 +2,7 @@
 import { isLoopback } from "../../shared/host/local-url.ts";
 import type { Config } from "../../shared/config/schema.ts";
 import { REMAINING_HEADER } from "../../shared/contract/header-names.ts";
-import { type DoctorFinding, type FindingCode, found, ok, reasonOf } from "./finding.ts";
+import { type DoctorFinding, type FindingCode, found, ok, reasonOf, skipped } from "./finding.ts";
 
 const TIMEOUT_MS = 5_000;
 const MAX_BODY_BYTES = 4 * 1024 ** 2;
@@ -20,7 +20,7 @@ interface Address {
 /** `public_base_url` leads to the API: a call without a key is refused in the gateway's own way. */
 export async function checkPublicUrl({ publicBaseUrl }: Config): Promise<DoctorFinding[]> {
   const check = "public_base_url";
-  if (publicBaseUrl === null) return [ok(check, "Not set; the snippets name the address in `listen`.")];
+  if (publicBaseUrl === null) return [skipped(check, "Not set; the snippets use the address in `listen`.")];
   return checkAddress({
     check,
     url: publicBaseUrl,
@@ -39,7 +39,8 @@ export async function checkPublicUrl({ publicBaseUrl }: Config): Promise<DoctorF
 export async function checkDashboardUrl({ dashboard, notifications }: Config): Promise<DoctorFinding[]> {
   const check = "dashboard.base_url";
   if (dashboard.baseUrl === null) {
-    if (notifications.smtp === null) return [ok(check, "Not set; no email is sent that names it.")];
+    if (notifications.smtp === null)
+      return [skipped(check, "Not set, and no mail server needs it for links.")];
     const message = "Emails are configured, but `dashboard.base_url` isn't set.";
     return [found("dashboard_url_missing", check, { message })];
   }

@@ -1,6 +1,6 @@
 /** Requests that an upstream refuses for what only the operator can end. */
 import type { Config } from "../../shared/config/schema.ts";
-import { type DoctorFinding, type FindingCode, found, ok, reasonOf } from "./finding.ts";
+import { type DoctorFinding, type FindingCode, found, ok, reasonOf, skipped } from "./finding.ts";
 import { readSamples, type Sample } from "./read-metrics.ts";
 
 const CHECK = "upstreams.answers";
@@ -15,12 +15,12 @@ interface Refusal {
 const REFUSALS: Readonly<Record<string, Refusal>> = {
   upstream_model_not_found: {
     finding: "upstream_model_unknown",
-    says: "with 404: it knows no such model, or no such path",
-    fix: "Compare `catalog[].upstream_model` with the names that the server lists, and the upstream's `url` and `path_prefix` with its address",
+    says: "with 404 (unknown model or path)",
+    fix: "Compare `catalog[].upstream_model` with the names that the server lists, and the upstream's `url` and `path_prefix` with the server's address",
   },
   upstream_authentication_failed: {
     finding: "upstream_refuses_account",
-    says: "for the gateway's account there: its credential, its balance or what it may use",
+    says: "because of the gateway's account (credential, balance or permissions)",
     fix: "Renew the upstream's credential, or check the account at the model provider",
   },
 };
@@ -31,19 +31,19 @@ export async function checkAnswers(config: Config): Promise<DoctorFinding[]> {
   try {
     samples = await readSamples(config, "inference_gateway_requests_total");
   } catch (error) {
-    return [ok(CHECK, `No upstream's answers could be looked at: ${reasonOf(error)}.`)];
+    return [skipped(CHECK, `Upstreams' responses are unknown: ${reasonOf(error)}.`)];
   }
   const findings = Object.entries(REFUSALS).flatMap(([code, refusal]) =>
     config.catalog.flatMap(({ id, upstream, upstreamModel }) => {
       const ofModel = samples.filter(({ labels }) => labels["code"] === code && labels["model"] === id);
       const times = ofModel.reduce((sum, { value }) => sum + value, 0);
       if (times === 0) return [];
-      const message = `${id} (\`${upstreamModel}\` at ${upstream}): its server rejected ${times} of its requests ${refusal.says}.`;
+      const message = `${id} (\`${upstreamModel}\` at ${upstream}): the server rejected ${times} ${times === 1 ? "request" : "requests"} ${refusal.says}.`;
       const fix = `${refusal.fix}. The log has the server's message (\`upstream failed\`); the count resets when the workers restart.`;
       return [found(refusal.finding, CHECK, { message, fix })];
     }),
   );
   return findings.length > 0
     ? findings
-    : [ok(CHECK, "No upstream has refused a model or the gateway's account.")];
+    : [ok(CHECK, "No upstream has rejected a model or the gateway's account.")];
 }

@@ -2,12 +2,12 @@
 import { formatProblem } from "../../shared/config/config-error.ts";
 import { readConfigState } from "../../shared/config/reload/config-state.ts";
 import type { Config } from "../../shared/config/schema.ts";
-import { type DoctorFinding, found, ok } from "./finding.ts";
+import { type DoctorFinding, found, ok, skipped } from "./finding.ts";
 
 export async function checkConfiguration({ dataDir }: Config): Promise<DoctorFinding[]> {
   const check = "configuration.running";
   const state = readConfigState(dataDir);
-  if (state === null) return [ok(check, "No gateway runs with it, or none that has ended in order.")];
+  if (state === null) return [skipped(check, "No running gateway uses this configuration.")];
   const { catalogSince, refused, waitingForRestart } = state;
   const refusals = (refused?.problems ?? []).map((problem) =>
     found("configuration_refused", check, {

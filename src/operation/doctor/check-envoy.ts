@@ -20,7 +20,7 @@ export async function checkEnvoy(config: Config): Promise<DoctorFinding[]> {
       state === "LIVE"
         ? ok("envoy.ready", "Envoy is live.")
         : found("envoy_not_live", "envoy.ready", {
-            message: `Envoy says ${state}.`,
+            message: `Envoy reports ${state}.`,
           });
     return [readiness, checkVersion(version), ...checkFilters(dump), ...checkClusters(dump, config)];
   } catch (error) {

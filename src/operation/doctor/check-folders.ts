@@ -52,7 +52,7 @@ async function checkParent(check: string, folder: string, field: string): Promis
   const existing = await findExisting(folder);
   try {
     await access(existing, constants.W_OK | constants.X_OK);
-    return ok(check, `${folder} is not there yet and can be made.`);
+    return ok(check, `${folder} doesn't exist yet and can be created.`);
   } catch (error) {
     const fix = `Create it, writable for the gateway's user, or change \`${field}\`.`;
     const message = `${folder} doesn't exist and can't be created: ${reasonOf(error)}.`;
@@ -70,12 +70,12 @@ interface Privacy {
 const SOCKETS: Privacy = {
   field: "sidecar.sockets",
   code: "sockets_open",
-  risk: "a process that reaches a socket there can ask the gateway to admit requests",
+  risk: "a process that reaches a socket in it can make the gateway admit requests",
 };
 const DATA: Privacy = {
   field: "data_dir",
   code: "data_dir_open",
-  risk: "spool, logs and configuration are there, which only the gateway needs",
+  risk: "it contains spool, logs and configuration, which only the gateway needs",
 };
 
 async function checkPrivate(
@@ -143,6 +143,6 @@ async function checkSpool(spool: string): Promise<DoctorFinding[]> {
   if (Date.now() - oldestMs <= STALE_SPOOL_MS || oldestMs === Infinity) {
     return findings.length > 0 ? findings : [ok("spool.pending", "No charge is waiting in the spool.")];
   }
-  const message = `${waiting.length} files of charges in ${spool} haven't reached Redis.`;
+  const message = `Charges haven't reached Redis: ${waiting.length} ${waiting.length === 1 ? "file" : "files"} in ${spool}.`;
   return [...findings, found("spool_waiting", "spool.pending", { message, since: new Date(oldestMs) })];
 }

@@ -35,12 +35,12 @@ async function checkEndpoint(
     };
     return ok(
       check,
-      `Upstream ${name} at ${where} takes connections (${(await tryConnect(target)).toFixed(0)} ms).`,
+      `Upstream ${name} at ${where} accepts connections (${(await tryConnect(target)).toFixed(0)} ms).`,
     );
   } catch (error) {
     const reason = explainConnectError(error);
     const isCertificate = reason?.isCertificate ?? false;
-    const says = reason === null ? `the upstream ${name} takes no connection` : sayReason(reason, name);
+    const says = reason === null ? `the upstream ${name} accepts no connection` : sayReason(reason, name);
     return found(isCertificate ? "upstream_untrusted" : "upstream_unreachable", check, {
       message: `${says} (${where}: ${reasonOf(error)})`,
       fix: `Requests to its models return 503. ${reason?.todo ?? FLAGS.UF.todo}`,

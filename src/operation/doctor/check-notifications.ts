@@ -8,7 +8,7 @@ import type { Config } from "../../shared/config/schema.ts";
 import type { RedisClient } from "../../data-path/store/redis/client.ts";
 import { createStore } from "../../data-path/store/redis-store.ts";
 import { tryConnect } from "../../shared/host/connect.ts";
-import { type DoctorFinding, type FindingCode, FINDINGS, found, ok, reasonOf } from "./finding.ts";
+import { type DoctorFinding, type FindingCode, FINDINGS, found, ok, reasonOf, skipped } from "./finding.ts";
 
 /** A sample of the organizations says whether hooks leave this host. */
 const MAX_WEBHOOKS = 20;
@@ -21,12 +21,13 @@ const SMTP_CODES: Readonly<Record<string, FindingCode>> = {
 /** A whole greeting as the gateway makes it, TLS and log-in included. */
 export async function checkSmtp({ notifications }: Config): Promise<DoctorFinding[]> {
   const { smtp } = notifications;
-  if (smtp === null) return [ok("smtp", "No mail server is configured; organizations cannot choose email.")];
+  if (smtp === null)
+    return [skipped("smtp", "No mail server is configured, so organizations can't choose email.")];
   const { host } = new URL(smtp.url);
   const mailer = createMailer(smtp);
   try {
     await mailer.verify();
-    return [ok("smtp", `The mail server ${host} lets the gateway in.`)];
+    return [ok("smtp", `The mail server ${host} accepts the gateway.`)];
   } catch (error) {
     const code = SMTP_CODES[String((error as { code?: unknown }).code)] ?? "smtp_unreachable";
     const message = `The mail server ${host} can't be used: ${reasonOf(error)}.`;
@@ -49,11 +50,11 @@ export async function checkWebhooks(config: Config, client: RedisClient): Promis
       if (URL.canParse(url)) urls.set(new URL(url).origin, new URL(url));
     }
   }
-  if (urls.size === 0) return [ok("webhooks", "No organization has a webhook.")];
+  if (urls.size === 0) return [skipped("webhooks", "No organization has a webhook.")];
   const { allowPrivateNetworks } = config.notifications.webhooks;
   const all = await Promise.all([...urls.values()].map((url) => checkWebhook(url, allowPrivateNetworks)));
   const wrong = all.filter((finding) => finding !== null);
-  return wrong.length > 0 ? wrong : [ok("webhooks", `${urls.size} hosts of webhooks can be reached.`)];
+  return wrong.length > 0 ? wrong : [ok("webhooks", `All hosts of webhooks can be reached: ${urls.size}.`)];
 }
 
 /** The path may hold a token of the receiver: only the host is named. */
@@ -71,7 +72,7 @@ async function checkWebhook(url: URL, allowPrivateNetworks: boolean): Promise<Do
     return null;
   } catch (error) {
     if (error instanceof WebhookError) {
-      const message = `Nothing is sent to the webhook host ${host}: ${error.message}.`;
+      const message = `The gateway sends nothing to the webhook host ${host}: ${error.message}.`;
       return found("webhook_not_allowed", "webhooks", { message });
     }
     const reason = error instanceof Error ? describeConnectionError(error).message : String(error);

@@ -112,12 +112,12 @@ function checkPersistence(info: ReadonlyMap<string, string>): DoctorFinding[] {
     (field) => (info.get(field) ?? "ok") !== "ok",
   );
   if (failed.length > 0) {
-    const message = `Redis could not write its append-only file (${failed.join(", ")}).`;
+    const message = `Redis couldn't write its append-only file (${failed.join(", ")}).`;
     findings.push(found("redis_append_only_failing", check, { message }));
   }
   if ((info.get("rdb_last_bgsave_status") ?? "ok") !== "ok") {
     const lastMs = Number(info.get("rdb_last_save_time") ?? 0) * 1000;
-    const message = `Redis could not write its snapshot; the last good one is of ${new Date(lastMs).toISOString()}.`;
+    const message = `Redis couldn't write its snapshot; the last good one is from ${new Date(lastMs).toISOString()}.`;
     findings.push(found("redis_snapshot_failing", check, { message, since: new Date(lastMs) }));
   }
   if (findings.length > 0) return findings;

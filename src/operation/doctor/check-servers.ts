@@ -53,16 +53,15 @@ function judge(config: Config, upstream: UpstreamConfig, told: ServerModels): Do
   const findings = [...judgeServer(upstream, told), ...judgeModels(models, told.models)];
   return findings.length > 0
     ? findings
-    : [ok(checkOf(upstream), `The server of ${upstream.name} lists the models that the catalog has of it.`)];
+    : [ok(checkOf(upstream), `The server of ${upstream.name} lists all its models of the catalog.`)];
 }
 
 function judgeServer(upstream: UpstreamConfig, { server }: ServerModels): DoctorFinding[] {
   if (server === null || server === upstream.server) return [];
   const { title } = MODEL_SERVERS[server];
-  const written =
-    upstream.server === null ? "`server` does not say so" : `\`server\` says \`${upstream.server}\``;
+  const written = upstream.server === null ? "`server` isn't set" : `\`server\` says \`${upstream.server}\``;
   const message = `Upstream ${upstream.name} is ${title} by its list of models, and ${written}.`;
-  const fix = `Set \`server: ${server}\` of this upstream, which sets what that server needs (docs/gateway-yaml.md, "What server sets").`;
+  const fix = `Set \`server: ${server}\` of this upstream, which sets what this model server needs (docs/gateway-yaml.md, "What server sets").`;
   return [found("model_server_unnamed", checkOf(upstream), { message, fix })];
 }
 
@@ -85,12 +84,12 @@ function judgeModel(
   const check = checkOf({ name: upstream });
   if (listed === undefined) {
     const message = `${id}: the server of ${upstream} lists no model \`${upstreamModel}\`.`;
-    const fix = `Set one of its names as \`upstream_model\` (${names}), or load the model on that server.`;
+    const fix = `Set one of the server's names as \`upstream_model\` (${names}), or load the model on that server.`;
     return [found("upstream_model_unlisted", check, { message, fix })];
   }
   if (listed.contextWindow === null || listed.contextWindow >= contextWindow) return [];
-  const message = `${id}: \`context_window\` is ${contextWindow}, but its server accepts ${listed.contextWindow} tokens.`;
-  const fix = `Set it to ${listed.contextWindow}, or start the server with a larger window. Clients see the catalog's.`;
+  const message = `${id}: \`context_window\` is ${contextWindow}, but the server accepts ${listed.contextWindow} tokens.`;
+  const fix = `Set it to ${listed.contextWindow}, or start the server with a larger window. Clients see the catalog's value.`;
   return [found("context_window_too_large", check, { message, fix })];
 }
 

@@ -1,6 +1,6 @@
 /** Chat templates: whether upstreams have shown one that takes more tokens than the configuration says. */
 import type { Config } from "../../shared/config/schema.ts";
-import { type DoctorFinding, found, ok, reasonOf } from "./finding.ts";
+import { type DoctorFinding, found, ok, reasonOf, skipped } from "./finding.ts";
 import { readSamples, type Sample } from "./read-metrics.ts";
 
 const CHECK = "catalog.prompt_overhead";
@@ -11,7 +11,7 @@ export async function checkTemplates(config: Config): Promise<DoctorFinding[]> {
   try {
     samples = await readSamples(config, "inference_gateway_prompt_overhead_seen_tokens");
   } catch (error) {
-    return [ok(CHECK, `No template could be looked at: ${reasonOf(error)}.`)];
+    return [skipped(CHECK, `Chat templates are unknown: ${reasonOf(error)}.`)];
   }
   const findings = config.catalog.flatMap((entry) =>
     samples
@@ -24,7 +24,7 @@ export async function checkTemplates(config: Config): Promise<DoctorFinding[]> {
   );
   return findings.length > 0
     ? findings
-    : [ok(CHECK, "No chat template has been seen to be larger than configured.")];
+    : [ok(CHECK, "No request has shown a larger chat template than configured.")];
 }
 
 interface Seen {

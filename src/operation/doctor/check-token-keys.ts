@@ -18,7 +18,7 @@ async function checkProvider({ name, jwks }: JwtProviderConfig): Promise<DoctorF
   const where = jwks.url ?? jwks.file ?? "";
   try {
     const text = jwks.url === null ? readFileSync(where, "utf8") : await fetchKeys(jwks.url, jwks);
-    return ok(check, `The keys of ${name} can be had: ${countKeys(text)} at ${where}.`);
+    return ok(check, `The keys of ${name} can be read: ${countKeys(text)} at ${where}.`);
   } catch (error) {
     return found("token_keys_unreachable", check, {
       message: `The keys of ${name} can't be read at ${where}: ${reasonOf(error)}`,
@@ -30,7 +30,7 @@ async function checkProvider({ name, jwks }: JwtProviderConfig): Promise<DoctorF
 function countKeys(text: string): number {
   const parsed: unknown = JSON.parse(text);
   const keys = isJsonObject(parsed) ? parsed["keys"] : undefined;
-  if (!Array.isArray(keys)) throw new Error("what is there is no set of keys (JWKS)");
+  if (!Array.isArray(keys)) throw new Error("the file is no set of keys (JWKS)");
   if (keys.length === 0) throw new Error("the set of keys is empty");
   return keys.length;
 }
@@ -46,13 +46,13 @@ function fetchKeys(url: string, { caFile, tokenFile }: JwtProviderConfig["jwks"]
       let bytes = 0;
       response.on("data", (chunk: Buffer) => {
         bytes += chunk.length;
-        if (bytes > MOST_BYTES) request.destroy(new Error("what is there is larger than 1 MiB"));
+        if (bytes > MOST_BYTES) request.destroy(new Error("the file is larger than 1 MiB"));
         else chunks.push(chunk);
       });
       response.on("error", reject);
       response.on("end", () => {
         if (response.statusCode === 200) resolve(Buffer.concat(chunks).toString());
-        else reject(new Error(`it answers ${response.statusCode ?? "nothing"}`));
+        else reject(new Error(`the response is ${response.statusCode ?? "empty"}`));
       });
     });
     request.on("error", reject);

@@ -1,6 +1,6 @@
 /** Upstreams as Envoy sees them: their credentials, which endpoints it uses, and whether they take our credentials. */
 import type { Config, UpstreamConfig } from "../../shared/config/schema.ts";
-import { type DoctorFinding, found, ok } from "./finding.ts";
+import { type DoctorFinding, found, ok, skipped } from "./finding.ts";
 import { readEnvoyAdmin } from "./read-envoy-admin.ts";
 
 /** Whether the credentials that Envoy is to put on can be read here. */
@@ -55,7 +55,11 @@ function checkHealth({ name, healthCheck }: UpstreamConfig, hosts: readonly Host
     return reason === null ? [] : [`${formatAddress(host)} (${reason})`];
   });
   if (hosts.length === 0) return [];
-  if (bad.length === 0) return [ok(check, describeHealthy(name, healthCheck !== null))];
+  if (bad.length === 0) {
+    return healthCheck === null
+      ? [skipped(check, `Envoy uses every endpoint of ${name}; without \`health_check\` it tests none.`)]
+      : [ok(check, `Every endpoint of ${name} passes Envoy's health check.`)];
+  }
   const isNoneLeft = bad.length === hosts.length;
   const message = `Envoy considers ${bad.length} of ${hosts.length} endpoints of ${name} unhealthy: ${bad.join(", ")}.`;
   const fix = isNoneLeft
@@ -66,18 +70,11 @@ function checkHealth({ name, healthCheck }: UpstreamConfig, hosts: readonly Host
   ];
 }
 
-/** Without a health check Envoy learns of a dead endpoint from failed requests only. */
-function describeHealthy(name: string, isChecked: boolean): string {
-  return isChecked
-    ? `Every endpoint of ${name} passes Envoy's health check.`
-    : `Envoy uses every endpoint of ${name}; no health check is configured, so this does not show that they answer.`;
-}
-
 /** Null: Envoy uses it. */
 function explainHealth({ health_status: health = {} }: HostStatus): string | null {
-  if (health.failed_active_health_check === true) return "its health check fails";
+  if (health.failed_active_health_check === true) return "fails its health check";
   if (health.failed_outlier_check === true) return "its requests failed";
-  return health.eds_health_status === "UNHEALTHY" ? "declared so" : null;
+  return health.eds_health_status === "UNHEALTHY" ? "by its control plane" : null;
 }
 
 function formatAddress({ address }: HostStatus): string {
@@ -90,7 +87,7 @@ function checkRefusals({ name }: UpstreamConfig, stats: string): DoctorFinding[]
   const refused = stats.split("\n").flatMap((line) => {
     const [stat = "", count = "0"] = line.split(": ");
     const status = /^cluster\.(.+)\.upstream_rq_(40[13])$/u.exec(stat);
-    return status?.[1] === name && Number(count) > 0 ? [`${status[2]} (${Number(count)} times)`] : [];
+    return status?.[1] === name && Number(count) > 0 ? [`${status[2]} (${Number(count)}×)`] : [];
   });
   if (refused.length === 0) return [];
   const message = `Upstream ${name} has returned ${refused.join(" and ")} since Envoy's start.`;

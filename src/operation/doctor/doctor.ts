@@ -99,8 +99,8 @@ function readConfig(file: string): Config | DoctorFinding[] {
 
 async function runBounded(name: string, check: () => Promise<DoctorFinding[]>): Promise<DoctorFinding[]> {
   try {
-    return await requireInTime(check(), CHECK_BOUND_MS, `no end in ${CHECK_BOUND_MS / 1000} s`);
+    return await requireInTime(check(), CHECK_BOUND_MS, `it didn't end in ${CHECK_BOUND_MS / 1000} s`);
   } catch (error) {
-    return [found("check_failed", name, { message: `This couldn't be checked: ${reasonOf(error)}.` })];
+    return [found("check_failed", name, { message: `The check failed: ${reasonOf(error)}.` })];
   }
 }

@@ -31,7 +31,7 @@ export const FINDINGS = {
     "Restart the gateway; after changes of `listen`, `limits` or `upstreams` also Envoy, with a new bootstrap.",
   ),
   check_failed: problemThat(
-    "A check had no permission, or no end in time.",
+    "A check had no permission, or didn't end in time.",
     "Run the command again as the gateway's user.",
   ),
   redis_unreachable: problemThat(
@@ -45,7 +45,7 @@ export const FINDINGS = {
   ),
   redis_append_only_failing: problemThat(
     "Redis can't write its append-only file.",
-    "Check Redis's disk and log. It rejects writes.",
+    "Check Redis's disk and log. Redis rejects writes.",
   ),
   redis_snapshot_failing: problemThat(
     "Redis can't write its snapshot.",
@@ -57,11 +57,11 @@ export const FINDINGS = {
   ),
   redis_memory_short: warningThat(
     "Redis uses more than 80% of its memory.",
-    "Raise `maxmemory`, or give its host more. At 90% nothing new can be created, at 100% requests fail.",
+    "Raise `maxmemory`, or give Redis's host more memory. At 90% nothing new can be created, at 100% requests fail.",
   ),
   redis_slow: warningThat(
     "Redis responds in more than 10 ms.",
-    "Every request waits for Redis once, with strict caps three times. Check its CPU, `SLOWLOG GET`, disk and network.",
+    "Check Redis's CPU, `SLOWLOG GET`, disk and network. Every request waits for Redis once, with strict caps three times.",
   ),
   clock_differs: warningThat(
     "The clocks of this host and of Redis differ by more than 2 s.",
@@ -73,24 +73,24 @@ export const FINDINGS = {
   ),
   worker_silent: problemThat(
     "A worker doesn't respond.",
-    "Start the gateway with this configuration. If it runs, search its log for `worker exited unexpectedly`.",
+    "Start the gateway with this configuration. If it runs, search its log for `worker exited unexpectedly`. Without this line, the worker hangs: kill it, and the gateway starts another.",
   ),
   worker_not_serving: warningThat(
     "A worker doesn't accept requests.",
-    "Wait: it starts or drains. If it persists, restart the gateway.",
+    "Wait until the worker has started or drained. If the warning persists, restart the gateway.",
   ),
   envoy_unreachable: problemThat(
     "Envoy's admin socket doesn't respond.",
     "Start Envoy with the bootstrap of `inference-gateway envoy render`, and run this command as its user.",
   ),
-  envoy_not_live: problemThat("Envoy is starting or draining.", "Wait, or check its log."),
+  envoy_not_live: problemThat("Envoy is starting or draining.", "Wait, or check Envoy's log."),
   envoy_unproven: warningThat(
     "The gateway isn't tested with this version of Envoy.",
     "Run a tested version, or test your traffic first.",
   ),
   envoy_no_listener: problemThat(
     "Envoy has no HTTP listener.",
-    "Start it with the bootstrap of `envoy render`.",
+    "Start Envoy with the bootstrap of `inference-gateway envoy render`.",
   ),
   envoy_filters_wrong: problemThat(
     "Envoy's filters are missing, in the wrong order, or fail open.",
@@ -110,7 +110,7 @@ export const FINDINGS = {
   ),
   upstream_credential_missing: warningThat(
     "An upstream's credential can't be read here.",
-    "Create it for the user that starts Envoy and runs this command.",
+    "Make the credential readable for the user that starts Envoy and runs this command.",
   ),
   upstream_refuses_credential: warningThat(
     "An upstream has rejected the gateway's credential (401, 403) since Envoy's start.",
@@ -125,12 +125,12 @@ export const FINDINGS = {
     "Renew the credential, or check the account at the model provider.",
   ),
   model_server_unnamed: warningThat(
-    "The list of models shows which model server it is, and `server` doesn't.",
+    "The list of models shows another model server than `server` does, or `server` isn't set.",
     "Set `server` of this upstream.",
   ),
   upstream_model_unlisted: warningThat(
     "The model server doesn't list the catalog's `upstream_model`.",
-    "Set one of its names, or load the model there.",
+    "Set a name that the model server lists, or load the model there.",
   ),
   context_window_too_large: warningThat(
     "The model server accepts fewer tokens than `context_window`.",
@@ -226,20 +226,20 @@ export const FINDINGS = {
     "Free space or lower `settlement.spool_max_bytes`. The oldest request logs are deleted.",
   ),
   spool_reported: problemThat(
-    "Redis rejected charges, which wait for a person.",
-    "Check each charge against the request log, correct spend with `usage correct`, move the file.",
+    "Redis rejected charges. They wait for you in `reported.jsonl`.",
+    "Compare each charge with the request log, correct spend with `usage correct`, and move the file away.",
   ),
   spool_waiting: problemThat(
     "Charges have waited for Redis for more than a minute.",
-    "Check Redis and the gateway, which sends them. Never delete them.",
+    "Check that Redis and the gateway run: the gateway then sends the charges. Never delete them.",
   ),
 } as const satisfies Record<string, Kind>;
 
 export type FindingCode = keyof typeof FINDINGS;
 
 /** What one look at one part of the gateway found; nothing to fix where all is well. */
-export interface DoctorFinding extends Finding<"ok" | "warning" | "problem"> {
-  /** Null when all is well. */
+export interface DoctorFinding extends Finding<"ok" | "skipped" | "warning" | "problem"> {
+  /** Null when all is well, or not checked. */
   readonly code: FindingCode | null;
   /** RFC 3339, where it is known. */
   readonly since: string | null;
@@ -247,6 +247,11 @@ export interface DoctorFinding extends Finding<"ok" | "warning" | "problem"> {
 
 export function ok(check: string, message: string): DoctorFinding {
   return { check, level: "ok", code: null, message, since: null, fix: null };
+}
+
+/** Not checked. @param message Why. */
+export function skipped(check: string, message: string): DoctorFinding {
+  return { ...ok(check, message), level: "skipped" };
 }
 
 /** Something is wrong; how bad it is, its code says. @param fix Left out: the code's. */

@@ -18,7 +18,7 @@ export function readEnvoyAdmin(config: Config, path: string): Promise<string> {
       let text = "";
       response.setEncoding("utf8").on("data", (piece: string) => {
         text += piece;
-        if (text.length > MAX_ANSWER_BYTES) call.destroy(new Error("its answer has no end"));
+        if (text.length > MAX_ANSWER_BYTES) call.destroy(new Error("its response is too large"));
       });
       response.once("end", () => resolve(text));
       response.once("error", reject);

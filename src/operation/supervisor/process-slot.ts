@@ -16,7 +16,7 @@ export interface SlotEvents {
   /** A process asks what it runs with. */
   readonly readConfig: () => unknown;
   onMessage(body: unknown): void;
-  onRestart(crash: { pid: number | undefined; how: string; delayMs: number }): void;
+  onRestart(crash: { exitedPid: number | undefined; how: string; delayMs: number }): void;
 }
 
 /** What runs in a slot. */
@@ -163,7 +163,7 @@ export class ProcessSlot {
     if (this.#stopping) return;
     const delayMs = this.#backoff.nextDelayMs(performance.now() - this.#startedAtMs);
     const how = this.#silent.has(child) ? "killed, since it hung" : describeEnd(code, signal);
-    this.#events.onRestart({ pid: child.pid, how, delayMs });
+    this.#events.onRestart({ exitedPid: child.pid, how, delayMs });
     this.#restart = setTimeout(() => void this.#startAgain(), delayMs);
   }
 
@@ -175,7 +175,7 @@ export class ProcessSlot {
       if (this.#stopping) child.kill("SIGKILL");
     } catch (error) {
       const delayMs = this.#backoff.nextDelayMs(0);
-      this.#events.onRestart({ pid: undefined, how: String(error), delayMs });
+      this.#events.onRestart({ exitedPid: undefined, how: String(error), delayMs });
       this.#restart = setTimeout(() => void this.#startAgain(), delayMs);
     }
   }

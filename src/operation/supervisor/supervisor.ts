@@ -28,7 +28,7 @@ export interface SupervisorOptions {
 
 export interface WorkerCrash {
   readonly index: number;
-  readonly pid: number | undefined;
+  readonly exitedPid: number | undefined;
   /** "signal SIGKILL", "exit code 1" */
   readonly how: string;
   /** Until the restart. */

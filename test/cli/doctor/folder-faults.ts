@@ -125,7 +125,7 @@ export const FOLDER_FAULTS = {
     {
       name: "a file of charges is years old",
       provoke: (world) => world.examine({}, writeSpool("worker-0.1.000000.spool")),
-      says: /1 files of charges/,
+      says: /Charges haven't reached Redis: 1 file in /,
     },
   ],
   worker_no_socket: [

@@ -208,7 +208,7 @@ export const NETWORK_FAULTS = {
     {
       name: "something else answers there",
       provoke: (world) => examineElsewhere(world, (url) => ({ jwt: jwtAt(url) })),
-      says: /keys of corp can't be read at .*: it answers 404/,
+      says: /keys of corp can't be read at .*: the response is 404/,
     },
   ],
   public_url_unencrypted: [

@@ -206,7 +206,7 @@ export const PROCESS_FAULTS = {
   envoy_unreachable: [
     { name: "nothing runs", provoke: (world) => world.examine(), says: /envoy-admin\.sock doesn't respond/ },
   ],
-  envoy_not_live: [{ name: "it drains", provoke: examineDrainingEnvoy, says: /Envoy says DRAINING/ }],
+  envoy_not_live: [{ name: "it drains", provoke: examineDrainingEnvoy, says: /Envoy reports DRAINING/ }],
   envoy_unproven: [
     {
       name: "it is too old",

@@ -111,28 +111,28 @@ export const UPSTREAM_FAULTS = {
     {
       name: "it answers 401",
       provoke: (world) => examineRefusal(world, 401),
-      says: /Upstream local has returned 401 \(1 times\) since Envoy's start/,
+      says: /Upstream local has returned 401 \(1×\) since Envoy's start/,
     },
   ],
   upstream_model_unknown: [
     {
       name: "it answers 404",
       provoke: (world) => examineRefusal(world, 404, "The model `echo-7b` does not exist.", 2),
-      says: /^acme\/echo-small \(`.+` at local\): its server rejected 2 of its requests with 404: it knows no such model/m,
+      says: /^acme\/echo-small \(`.+` at local\): the server rejected 2 requests with 404 \(unknown model or path\)/m,
     },
   ],
   upstream_refuses_account: [
     {
       name: "it answers 429 since its account is empty",
       provoke: (world) => examineRefusal(world, 429, "You exceeded your current quota."),
-      says: /its server rejected 1 of its requests for the gateway's account there: its credential, its balance/,
+      says: /the server rejected 1 request because of the gateway's account/,
     },
   ],
   model_server_unnamed: [
     {
       name: "Ollama serves, and the file does not say so",
       provoke: (world) => examineListing(world, [{ id: "echo", owned_by: "library" }]),
-      says: /^Upstream local is Ollama by its list of models, and `server` does not say so\.$/m,
+      says: /^Upstream local is Ollama by its list of models, and `server` isn't set\.$/m,
     },
     {
       name: "llama.cpp serves where vLLM was written",
@@ -152,21 +152,21 @@ export const UPSTREAM_FAULTS = {
       name: "the server was started with less",
       provoke: (world) =>
         examineListing(world, [{ id: "echo", meta: { n_ctx: 4_096, n_ctx_train: 131_072 } }]),
-      says: /^acme\/echo-small: `context_window` is 128000, but its server accepts 4096 tokens\.$/m,
+      says: /^acme\/echo-small: `context_window` is 128000, but the server accepts 4096 tokens\.$/m,
     },
   ],
   upstream_all_unhealthy: [
     {
       name: "the health check of each endpoint fails",
       provoke: (world) => examineEndpoints(world, false, "upstream_all_unhealthy"),
-      says: /Envoy considers 2 of 2 endpoints of local unhealthy: 127\.0\.0\.1:\d+ \(its health check fails\)/,
+      says: /Envoy considers 2 of 2 endpoints of local unhealthy: 127\.0\.0\.1:\d+ \(fails its health check\)/,
     },
   ],
   upstream_endpoint_unhealthy: [
     {
       name: "the health check of one endpoint fails",
       provoke: (world) => examineEndpoints(world, true, "upstream_endpoint_unhealthy"),
-      says: /Envoy considers 1 of 2 endpoints of local unhealthy: 127\.0\.0\.2:\d+ \(its health check fails\)/,
+      says: /Envoy considers 1 of 2 endpoints of local unhealthy: 127\.0\.0\.2:\d+ \(fails its health check\)/,
     },
   ],
 } as const satisfies Record<string, readonly Provocation[]>;

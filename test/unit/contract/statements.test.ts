@@ -121,7 +121,7 @@ const STATEMENTS: readonly Statement[] = [
   {
     where: "endpoints that no health check watches, by doctor",
     text: () => read("src/operation/doctor/check-upstream-state.ts"),
-    says: ["no health check is configured, so this does not show that they answer"],
+    says: ["it tests none"],
     never: ["for healthy"],
   },
   {

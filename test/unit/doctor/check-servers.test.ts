@@ -20,7 +20,7 @@ it("looks at each of 29,760 models of a server once, whatever the catalog has of
   expect(judgeModels(catalog, listed)).toEqual([
     expect.objectContaining({
       code: "upstream_model_unlisted",
-      fix: "Set one of its names as `upstream_model` (`m-0`, `m-1`, `m-2`, `m-3`, `m-4`, …), or load the model on that server.",
+      fix: "Set one of the server's names as `upstream_model` (`m-0`, `m-1`, `m-2`, `m-3`, `m-4`, …), or load the model on that server.",
     }),
   ]);
   expect(reads).toBeLessThan(2 * listed.length);
