@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { USAGE_COLUMNS } from "../../src/management/admin/usage-export/usage-table.ts";
-import { parseExactJson } from "../../src/shared/text/exact-json.ts";
+import { addDays } from "../../src/shared/time/day-range.ts";
 import type { TestKey } from "../store/fixture.ts";
 import { chargeInput, createIdentity, FINAL, holdInput } from "../store/fixture.ts";
 import { parseCsv } from "../support/parse-csv.ts";
@@ -20,10 +20,13 @@ let today = "";
 /** What of each request's cost is for tools. */
 const TOOL_MICROCENTS = 10;
 
+function keyOf(keyId: string): TestKey {
+  return { organizationId: organization, keyId, hash: "" };
+}
+
 /** One settled request: 10 input, 3 cached, 7 output, 1 reasoning tokens. */
 async function spend(keyId: string, model: string, microcents: bigint): Promise<string> {
-  const key: TestKey = { organizationId: organization, keyId, hash: "" };
-  const identity = { ...(await createIdentity(admin.store, key)), model };
+  const identity = { ...(await createIdentity(admin.store, keyOf(keyId))), model };
   await admin.store.hold(holdInput(identity));
   const toolMicrocents = BigInt(TOOL_MICROCENTS);
   await admin.store.charge(chargeInput(identity, 1, microcents, { toolMicrocents, final: FINAL }));
@@ -61,21 +64,29 @@ const figures = (requests: number, costMicrocents: number) => ({
   server_tool_microcents: TOOL_MICROCENTS * requests,
 });
 
+function monthOf(day: string): { from: string; to: string } {
+  const [year = 0, month = 0] = day.split("-").map(Number);
+  return { from: `${day.slice(0, 7)}-01`, to: new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 10) };
+}
+
 describe("GET …/usage", () => {
   it("gives one row for everything when it is asked for no groups", async () => {
     expect(await usage()).toEqual({
-      month: today.slice(0, 7),
+      ...monthOf(today),
       currency: "USD",
-      tag_combinations: { kept: 0, most: 1000, has_other: false },
+      complete_from: null,
+      tag_combinations: { kept: 0, most: 1000, has_other: false, names: [] },
       data: [figures(4, 3_150_000)],
     });
   });
 
   it("gives one row of zeros for a month without requests", async () => {
     expect(await usage("?month=2020-01")).toEqual({
-      month: "2020-01",
+      from: "2020-01-01",
+      to: "2020-01-31",
       currency: "USD",
-      tag_combinations: { kept: 0, most: 1000, has_other: false },
+      complete_from: null,
+      tag_combinations: { kept: 0, most: 1000, has_other: false, names: [] },
       data: [figures(0, 0)],
     });
     expect(await usage("?month=2020-01&group_by=day")).toMatchObject({ data: [] });
@@ -158,7 +169,9 @@ describe("GET …/usage", () => {
     const path = `/api/organizations/${organization}/usage?month=2020-01&group_by=day&format=csv`;
     const exported = `/api/organizations/${organization}/usage/export?month=2020-01`;
     const [shown, whole] = [await admin.call("GET", path), await admin.call("GET", exported)];
-    expect(shown.text).toMatch(/^row_id,day,organization_id,[a-z0-9_,]+,server_tool_microcents\r\n$/);
+    expect(shown.text).toMatch(
+      /^row_id,day,organization_id,[a-z0-9_,]+,server_tool_microcents,session_id\r\n$/,
+    );
     expect(whole.text).toBe(shown.text);
   });
 
@@ -168,11 +181,73 @@ describe("GET …/usage", () => {
     { query: "group_by=days", param: "group_by" },
     { query: "group_by=", param: "group_by" },
     { query: "group_by=day,day", param: "group_by" },
+    { query: "group_by=day,week", param: "group_by" },
+    { query: "top=0", param: "top" },
+    { query: "order=name", param: "order" },
+    { query: "from=2026-02-30", param: "from" },
+    { query: "to=2026-11-30", param: "from" },
+    { query: "from=2026-11-30&to=2026-11-01", param: "to" },
+    { query: "from=2026-11-01&month=2026-11", param: "month" },
+    { query: "from=2025-01-01&to=2026-11-30", param: "from" },
     { query: "format=xml", param: "format" },
     { query: "groupby=day", param: "groupby" },
   ])("refuses ?$query with 400", async ({ query, param }) => {
     const path = `/api/organizations/${organization}/usage?${query}`;
     expect(await admin.refused("GET", path)).toMatchObject({ status: 400, param });
+  });
+
+  it("sums up days across months, in weeks from Monday or in months", async () => {
+    const days = `from=${addDays(today, -60)}&to=${today}`;
+    const monday = addDays(today, -((new Date(today).getUTCDay() + 6) % 7));
+    expect((await usage(`?${days}&group_by=week`))["data"]).toEqual([
+      { week: monday, ...figures(4, 3_150_000) },
+    ]);
+    expect(await usage(`?${days}&group_by=month`)).toMatchObject({
+      from: addDays(today, -60),
+      to: today,
+      data: [{ month: today.slice(0, 7), ...figures(4, 3_150_000) }],
+    });
+    expect((await usage(`?from=${addDays(today, -60)}&to=${addDays(today, -1)}`))["data"]).toEqual([
+      figures(0, 0),
+    ]);
+  });
+
+  it("ranks the largest groups, and sums up the others in one row", async () => {
+    const [a, b] = keys;
+    const largest = { key_id: a, key_name: "a", ...figures(3, 2_900_000) };
+    const others = { others: 1, key_id: null, key_name: null, ...figures(1, 250_000) };
+    expect((await usage("?group_by=key&top=1"))["data"]).toEqual([largest, others]);
+    expect((await usage("?group_by=key&top=2"))["data"]).toEqual([
+      largest,
+      { key_id: b, key_name: "b", ...figures(1, 250_000) },
+    ]);
+    const [, small] = (await usage("?group_by=day,model&top=1&order=requests"))["data"] as object[];
+    expect(small).toEqual({ day: today, others: 1, model: null, ...figures(1, 400_000) });
+  });
+
+  it("tells hours and sessions of the requests that are still listed, which is all here", async () => {
+    const identity = { ...(await createIdentity(admin.store, keyOf(keys[1]!))), session: "nightly" };
+    await admin.store.charge(chargeInput(identity, 1, 70n, { final: FINAL }));
+    const bySession = await usage("?group_by=session");
+    expect(bySession["complete_from"]).toBeNull();
+    const costs = (bySession["data"] as Record<string, unknown>[]).map((row) => [
+      row["session_id"],
+      row["requests"],
+      row["cost_microcents"],
+    ]);
+    expect(costs).toEqual([
+      ["nightly", 1, 70],
+      [null, 4, 3_150_000],
+    ]);
+    const [hour] = (await usage("?session=nightly&group_by=hour,key"))["data"] as Record<string, unknown>[];
+    expect(hour).toMatchObject({ key_id: keys[1], requests: 1, cost_microcents: 70 });
+    expect(hour?.["hour"]).toMatch(new RegExp(`^${identity.day}T\\d\\d:00Z$`));
+    expect((await usage("?session=night"))["data"]).toMatchObject([{ requests: 0 }]);
+    const csv = await admin.call(
+      "GET",
+      `/api/organizations/${organization}/usage?group_by=session&format=csv`,
+    );
+    expect(parseCsv(csv.text).rows.map((row) => row["session_id"])).toEqual(["nightly", ""]);
   });
 
   it("keeps the rows of a deleted key, with its name", async () => {
@@ -184,134 +259,6 @@ describe("GET …/usage", () => {
       key_name: "ci",
       ...figures(1, 1),
     });
-  });
-});
-
-describe("POST …/spend-corrections", () => {
-  const path = (id: string): string => `/api/organizations/${id}/spend-corrections`;
-
-  it("moves spend and usage of the organization, in either direction", async () => {
-    const id = await createOrganization(admin);
-    const up = await admin.ok("POST", path(id), { body: { amount_cents: 5, reason: "late bill" } });
-    expect(up).toMatchObject({ repeated: false, organization_spent_microcents: 5_000_000, key_id: null });
-    const down = { amount_microcents: -1_500_000, reason: "refund" };
-    expect(await admin.ok("POST", path(id), { body: down })).toMatchObject({
-      organization_spent_microcents: 3_500_000,
-      organization_spent_cents: 3,
-    });
-    expect(await admin.ok("GET", `/api/organizations/${id}`)).toMatchObject({ spent_microcents: 3_500_000 });
-    expect(await admin.ok("GET", `/api/organizations/${id}/usage?group_by=key,model`)).toMatchObject({
-      data: [{ key_id: null, model: null, requests: 0, cost_microcents: 3_500_000 }],
-    });
-  });
-
-  it("tells spend beyond 2^53 microcents, as of small currencies, with all its digits", async () => {
-    const id = await createOrganization(admin);
-    const key = await createApiKey(admin, id);
-    const exact = async (...call: Parameters<typeof admin.call>) =>
-      parseExactJson((await admin.call(...call)).text);
-    const correct = (amount: number) =>
-      exact("POST", path(id), { body: { amount_microcents: amount, reason: "x", key_id: key.id } });
-    await correct(9 * 10 ** 15);
-    await correct(9 * 10 ** 15);
-    const spent = 18n * 10n ** 15n + 1n;
-    expect(await correct(1)).toMatchObject({
-      organization_spent_microcents: spent,
-      key_spent_microcents: spent,
-    });
-    expect(await exact("GET", `/api/organizations/${id}`)).toMatchObject({ spent_microcents: spent });
-    expect(await exact("GET", key.path)).toMatchObject({ spent_microcents: spent });
-    expect(await exact("GET", `/api/organizations/${id}/usage?group_by=key`)).toMatchObject({
-      data: [{ key_id: key.id, cost_microcents: spent }],
-    });
-  });
-
-  it("moves a key's spend along, so that its cap lets requests pass again", async () => {
-    const id = await createOrganization(admin);
-    const key = await createApiKey(admin, id, { hard_cap_cents: 1 });
-    await admin.ok("POST", path(id), { body: { amount_cents: 1, reason: "a", key_id: key.id } });
-    const { admit } = await import("./admin-fixture.ts");
-    expect((await admit(admin, key.key)).decision).toBe("key_cap_reached");
-    const back = { amount_microcents: -1, reason: "b", key_id: key.id };
-    expect(await admin.ok("POST", path(id), { body: back })).toMatchObject({ key_spent_microcents: 999_999 });
-    expect((await admit(admin, key.key)).decision).toBe("admitted");
-  });
-
-  it("counts once however often it is sent with the same Idempotency-Key", async () => {
-    const id = await createOrganization(admin);
-    const headers = { "idempotency-key": "refund for ticket 42".replaceAll(" ", "-") };
-    const body = { amount_cents: 5, reason: "x" };
-    const first = await admin.call("POST", path(id), { headers, body });
-    const again = await admin.call("POST", path(id), { headers, body });
-    expect([first.status, again.status]).toEqual([201, 200]);
-    expect(again.json()).toEqual({ ...first.json(), repeated: true });
-    expect((await admin.ok("GET", `/api/organizations/${id}/audit`))["data"]).toHaveLength(2);
-  });
-
-  it("is refused with the Idempotency-Key of another, also when both come at once", async () => {
-    const id = await createOrganization(admin);
-    const key = await createApiKey(admin, id);
-    const headers = { "idempotency-key": "refund-42" };
-    const body = { amount_cents: 5, reason: "x" };
-    await admin.ok("POST", path(id), { headers, body });
-    for (const other of [{ amount_cents: 6 }, { reason: "y" }, { key_id: key.id }]) {
-      expect(await admin.refused("POST", path(id), { headers, body: { ...body, ...other } })).toMatchObject({
-        status: 409,
-        code: "idempotency_key_reused",
-      });
-    }
-    // The same in another unit and order is the same.
-    const same = { reason: "x", amount_microcents: 5_000_000 };
-    expect(await admin.ok("POST", path(id), { headers, body: same })).toMatchObject({ repeated: true });
-    const together = await Promise.all(
-      [1, 2, 3, 4].map((cents) =>
-        admin.call("POST", path(id), {
-          headers: { "idempotency-key": "at-once" },
-          body: { amount_cents: cents, reason: "x" },
-        }),
-      ),
-    );
-    expect(together.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([
-      201, 409, 409, 409,
-    ]);
-    const [counted] = together.filter(({ status }) => status === 201);
-    const { amount_microcents: amount } = counted!.json() as { amount_microcents: number };
-    expect(await admin.ok("GET", `/api/organizations/${id}`)).toMatchObject({
-      spent_microcents: 5_000_000 + amount,
-    });
-  });
-
-  it("is in the audit log, with its reason", async () => {
-    const id = await createOrganization(admin);
-    await admin.ok("POST", path(id), { body: { amount_cents: -5, reason: "goodwill" } });
-    expect((await admin.ok("GET", `/api/organizations/${id}/audit`))["data"]).toMatchObject([
-      { action: "spend.corrected", after: { amount_microcents: -5_000_000, reason: "goodwill" } },
-      { action: "organization.created" },
-    ]);
-  });
-
-  it.each([
-    { name: "no amount", body: { reason: "a" }, param: "amount_cents" },
-    {
-      name: "two amounts",
-      body: { reason: "a", amount_cents: 1, amount_microcents: 1 },
-      param: "amount_cents",
-    },
-    { name: "an amount of 0", body: { reason: "a", amount_cents: 0 }, param: "amount_cents" },
-    {
-      name: "an amount too large",
-      body: { reason: "a", amount_cents: 9_000_000_001 },
-      param: "amount_cents",
-    },
-    { name: "no reason", body: { amount_cents: 1 }, param: "reason" },
-    { name: "an empty reason", body: { amount_cents: 1, reason: " " }, param: "reason" },
-    {
-      name: "a key that there is not",
-      body: { amount_cents: 1, reason: "a", key_id: "key_x" },
-      param: "key_id",
-    },
-  ])("refuses $name with 400", async ({ body, param }) => {
-    expect(await admin.refused("POST", path(organization), { body })).toMatchObject({ status: 400, param });
   });
 });
 

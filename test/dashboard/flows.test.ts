@@ -273,14 +273,17 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
     const operator = await open();
     await signIn(operator, getStack());
     await operator.goto(`${base}/usage`);
+    const link = operator.getByRole("link", { name: "Correct this month's spend" });
+    await link.click();
     await operator.getByLabel("Amount").fill("-0.5");
     await operator.getByLabel("Reason").fill("refund");
-    const sent = await operator.locator("#correct ~ form input[name=id]").inputValue();
+    const sent = await operator.locator("form.card input[name=id]").inputValue();
     await operator.getByRole("button", { name: "Correct" }).click();
     await operator.getByText("Spend corrected.").waitFor();
     // The same form again, gone back to and changed.
+    await link.click();
     await operator
-      .locator("#correct ~ form input[name=id]")
+      .locator("form.card input[name=id]")
       .evaluate((input, id) => input.setAttribute("value", id), sent);
     await operator.getByLabel("Amount").fill("-0.75");
     await operator.getByLabel("Reason").fill("refund");

@@ -92,7 +92,7 @@ describe.skipIf(CHROMIUM === null)(`an operator with ${ORGANIZATIONS} organizati
   });
 
   it("puts the spend of one key right", async () => {
-    await page.goto(`${getStack().adminUrl}/organizations/${first}/usage`);
+    await page.goto(`${getStack().adminUrl}/organizations/${first}/usage/corrections`);
     await page.getByLabel("Amount").fill("1.25");
     await page.getByLabel("API key", { exact: true }).selectOption("service-7");
     await page.getByLabel("Reason").fill("ticket 42");

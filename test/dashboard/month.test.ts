@@ -166,8 +166,8 @@ describe.skipIf(CHROMIUM === null)(`the dashboard with a month of 900,000 reques
     expect(await page.locator("#requests time").first().getAttribute("title")).toMatch(/\d{4}/);
   });
 
-  it("usage is stacked by a tag's values, and shown of one of them", async () => {
-    await page.goto(`${base}/usage?by_tag=team`);
+  it("usage is grouped by a tag's values, and shown of one of them", async () => {
+    await page.goto(`${base}/usage?by=tag:team`);
     await page.getByRole("group", { name: "Cost by tag team" }).waitFor();
     const names = await page.locator('section[aria-labelledby="by-tag"] tbody th').allTextContents();
     expect(names.toSorted()).toEqual(["all", "platform", "search", "without team"]);

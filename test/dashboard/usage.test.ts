@@ -126,19 +126,19 @@ describe.skipIf(CHROMIUM === null)(`the figures of Usage${SKIPPED_WHY}`, () => {
     await page.goto(`${base}?from=${days[3]}&to=${days[0]}`);
     const names = [...(await readTable("by-key")).keys()];
     expect(names).toEqual([`ci (…${keys.former.slice(-4)})`, `ci (…${keys.ci.slice(-4)})`, LAPTOP]);
-    expect(await section("cost").locator(".legend li").allTextContents()).toEqual(names);
+    expect(await section("chart").locator(".legend li").allTextContents()).toEqual(names);
   });
 
   it("a chart is stacked by model as well, and shows a column's values on hover", async () => {
     await page.goto(base);
-    await page.getByLabel("Stacked by", { exact: true }).selectOption("model");
+    await page.getByLabel("Grouped by", { exact: true }).selectOption("model");
     await page.getByRole("button", { name: "Show" }).click();
     await page.waitForURL(/by=model/);
     const spot = page.getByRole("group", { name: "Cost by model" }).locator(".spot").last();
     expect(await spot.locator(".tip").isVisible()).toBe(false);
     await spot.locator(".reach").hover();
     expect(await spot.locator(".tip").isVisible()).toBe(true);
-    expect(await section("cost").locator(".legend li").allTextContents()).toContain("acme/echo-small");
+    expect(await section("chart").locator(".legend li").allTextContents()).toContain("acme/echo-small");
   });
 
   it("what was credited stands below the axis, and in the sum of its day", async () => {
@@ -158,7 +158,7 @@ describe.skipIf(CHROMIUM === null)(`the figures of Usage${SKIPPED_WHY}`, () => {
   });
 
   it("a deleted key that is filtered by keeps its name, also in days without any usage of it", async () => {
-    await page.goto(`${base}?key=${keys.former}&from=2020-01-01&to=2020-01-07`);
+    await page.goto(`${base}?key_id=${keys.former}&from=2020-01-01&to=2020-01-07`);
     await page.getByText("Nothing was used in these days.").waitFor();
     const chosen = page.getByLabel("Key", { exact: true }).locator("option:checked");
     expect(await chosen.textContent()).toBe("ci");
@@ -166,8 +166,8 @@ describe.skipIf(CHROMIUM === null)(`the figures of Usage${SKIPPED_WHY}`, () => {
     expect(await chosen.textContent()).toBe("ci");
   });
 
-  it("the CSV has the columns of every export, and the tag that the usage is stacked by", async () => {
-    await page.goto(`${base}?by_tag=team&from=${days[1]}&to=${days[1]}`);
+  it("the CSV has the columns of every export, and the tag that the usage is grouped by", async () => {
+    await page.goto(`${base}?by=tag:team&from=${days[1]}&to=${days[1]}`);
     const href = await page.getByRole("link", { name: "Download CSV" }).getAttribute("href");
     const csv = await (await page.request.get(admin.url + String(href))).text();
     const { columns, rows } = parseCsv(csv);

@@ -99,6 +99,7 @@ describe("docs/key-api.md", () => {
       reasoningTokens: 2,
       estimated: true,
       costMicrocents: 1_999_999n,
+      toolMicrocents: 0n,
       way: { ...UNKNOWN_WAY, requestedModel: "claude-haiku-4-5" },
       checks: [{ name: "price", passed: true, figures: { currency: "USD" } }],
     });

@@ -25,6 +25,7 @@ describe("formatRequestStatus", () => {
     reasoningTokens: 2,
     estimated: true,
     costMicrocents: 1_999_999n,
+    toolMicrocents: 0n,
     way: UNKNOWN_WAY,
     checks: [{ name: "price", passed: true, figures: { currency: "USD" } }],
   };

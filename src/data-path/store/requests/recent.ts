@@ -11,12 +11,12 @@ import { ADMISSION_DECISIONS } from "../types/decision.ts";
 import type { RecentRequest, RecentRequestStore } from "../types/reporting.ts";
 import { type EntryFields, formatEntry, parseEntryFields } from "./recent-entry.ts";
 import { nameRefusedTexts, parseRefusalChecks } from "./refused-entry.ts";
-import { TOKEN_FIGURES } from "../../../shared/usage/figures.ts";
+import { TOKEN_FIGURES, USAGE_FIGURES } from "../../../shared/usage/figures.ts";
 import { mapTokens } from "../../../shared/usage/token-usage.ts";
 import { storeOf } from "../run.ts";
 
-/** Same value as in `lua/include/ended.lua`. */
-const RECENT_ENTRIES = 10_000;
+/** Entries that are always kept, if there were as many. Same value as in `lua/include/ended.lua`. */
+export const RECENT_ENTRIES = 10_000;
 /** Entries per read while searching for one id. */
 const SCAN_ENTRIES = 500;
 /** Entries per read while filtering: a millisecond of Redis. */
@@ -171,7 +171,8 @@ function parseEntry([entryId, items]: [string, string[]]): [string, RecentReques
     way: entry.way,
     ...mapTokens((kind) => countOf(fields, TOKEN_FIGURES[kind].field)),
     estimated: fields["estimated"] === "1",
-    costMicrocents: BigInt(fields["microcents"] ?? "0"),
+    costMicrocents: BigInt(fields[USAGE_FIGURES.costMicrocents.field] ?? "0"),
+    toolMicrocents: BigInt(fields[USAGE_FIGURES.toolMicrocents.field] ?? "0"),
   };
   return [entryId, request];
 }

@@ -74,6 +74,8 @@ export interface RecentRequest extends TokenUsage {
   readonly errorCode: string | null;
   readonly estimated: boolean;
   readonly costMicrocents: bigint;
+  /** Part of the cost for tools of the model server. */
+  readonly toolMicrocents: bigint;
   readonly checks: readonly Check[];
 }
 

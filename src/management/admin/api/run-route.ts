@@ -21,7 +21,7 @@ import {
 } from "./route.ts";
 
 /** Query parameters that are numbers. */
-const NUMERIC = new Set(["limit"]);
+const NUMERIC = new Set(["limit", "top"]);
 const MAX_PARAMETERS = 50;
 const IDEMPOTENCY_KEY_FORM = /^[\x21-\x7e]{1,200}$/;
 

@@ -1,42 +1,29 @@
-/** `GET …/usage`: usage and cost of a month's requests, as JSON or CSV. */
-import type * as z from "zod";
+/** `GET …/usage`: usage and cost of the requests of a month or of a range of days, as JSON or CSV. */
 import { wholeCents } from "../../../shared/money/money.ts";
-import type { TagCombinations, UsageRow } from "../../../data-path/store/types/reporting.ts";
 import type { Store } from "../../../data-path/store/types.ts";
-import { type CalendarPeriod, daysOf, monthAt, parseMonth } from "../../../shared/time/calendar.ts";
-import { hasTags, MAX_TAG_COMBINATIONS, parseTagList, valueOfTag } from "../../../shared/usage/tags.ts";
+import { dayAt, monthAt, parseMonth } from "../../../shared/time/calendar.ts";
+import { addDays, type DayRange, daysIn, MAX_DAYS, monthsIn } from "../../../shared/time/day-range.ts";
+import { MAX_TAG_COMBINATIONS } from "../../../shared/usage/tags.ts";
 import { KINDS_BY_POSITION, TOKEN_KINDS } from "../../../shared/usage/token-usage.ts";
+import { FIGURE_NAMES, FIGURES, type UsageFigure } from "../../../shared/usage/usage-figures.ts";
 import {
-  addFigures,
-  FIGURE_NAMES,
-  FIGURES,
-  type MutableUsageFigures,
-  NO_USAGE,
-  type UsageFigure,
-} from "../../../shared/usage/usage-figures.ts";
-import { parseGroups, type UsageGroup, usage, usageQuery } from "../schemas/usage.ts";
+  isTimeGroup,
+  parseGroups,
+  type UsageGroup,
+  usage,
+  type UsageQuery,
+  usageQuery,
+} from "../schemas/usage.ts";
 import type { OrganizationRecord } from "../../../data-path/store/types/management.ts";
-import { formatOwnerIds, parseOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
+import { formatOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
 import { formatRowId, formatUsageTable, type UsageParts } from "../usage-export/usage-table.ts";
 import { invalidField } from "../admin-error.ts";
 import type { Principal } from "../principal.ts";
-import { MAX_REPORT_ROWS, type ReportCaller } from "../report-turns.ts";
+import type { ReportCaller } from "../report-turns.ts";
 import { type NamesStore, readUsageNames, type UsageNames } from "./names.ts";
 import { defineOrganizationRoute } from "./route.ts";
-
-/** Names of groups in responses, with the grouped part of a row. */
-const PLAIN_GROUPS = {
-  day: { column: "day", valueOf: ({ day }) => day },
-  key: { column: "key_id", valueOf: ({ keyId }) => keyId },
-  user: { column: "user_id", valueOf: ({ owners }) => parseOwnerIds(owners).userId },
-  group: { column: "group_id", valueOf: ({ owners }) => parseOwnerIds(owners).groupId },
-  model: { column: "model", valueOf: ({ model }) => model },
-} as const satisfies Record<Exclude<UsageGroup["kind"], "tag">, PlainGroup>;
-
-interface PlainGroup {
-  readonly column: string;
-  readonly valueOf: (row: UsageRow) => string | null;
-}
+import { readDays, readListedRequests } from "./usage-rows.ts";
+import { needsRequests, PLAIN_GROUPS, readTotals, type Total } from "./usage-totals.ts";
 
 /** Figures in the order of responses: tokens by position. */
 const FIGURES_OF_ROWS: readonly UsageFigure[] = [
@@ -45,25 +32,21 @@ const FIGURES_OF_ROWS: readonly UsageFigure[] = [
   ...FIGURES.slice(1 + TOKEN_KINDS.length),
 ];
 
-interface Total {
-  /** Values in the order of the groups. */
-  readonly values: readonly (string | null)[];
-  readonly figures: MutableUsageFigures;
-}
-
 const show = defineOrganizationRoute({
   method: "GET",
   path: "/api/organizations/{organization}/usage",
   operationId: "getUsage",
-  summary: "Show requests, tokens and cost of a month.",
+  summary: "Show requests, tokens and cost of a month, or of up to 400 days.",
   query: usageQuery,
   answers: { 200: usage },
   otherMediaType: "text/csv",
   handleInOrganization: async ({ organization, query, principal }, { store, reports }) => {
-    const month = parseMonth(query.month ?? "") ?? monthAt(await store.timeMs());
+    const range = readRange(query, await store.timeMs());
     const groups = parseGroups(query.group_by);
-    const totals = await reports.run(callerOf(organization.id, principal), () =>
-      readTotals(store, organization.id, month, query),
+    const readRows = needsRequests(groups, query.session) ? readListedRequests : readDays;
+    const source = readRows(store, organization.id, range, query);
+    const { totals, tagNames } = await reports.run(callerOf(organization.id, principal), () =>
+      readTotals(source, groups, query),
     );
     const all = totals.map((total) => ({ total, parts: readParts(total, groups) }));
     if (query.format !== "csv") {
@@ -73,22 +56,39 @@ const show = defineOrganizationRoute({
         ...formatGroups(total, groups, namesOf(parts)),
         ...formatFigures(total),
       }));
+      const tags = { ...(await readTagCombinations(store, organization.id, range)), names: tagNames };
       const { currency } = organization;
-      const combinations = await store.countTagCombinations(organization.id, month.name);
-      const tags = formatTagCombinations(combinations);
-      const body = { month: month.name, currency, tag_combinations: tags, data };
+      const completeFrom = source.completeFrom();
+      const body = { ...range, currency, complete_from: completeFrom, tag_combinations: tags, data };
       return { status: 200, body };
     }
+    const file = `usage-${organization.id}-${query.from === undefined ? range.from.slice(0, 7) : `${range.from}-${range.to}`}`;
     return {
       status: 200,
       body: await formatCsv(all, organization, store),
       headers: {
         "content-type": "text/csv; charset=utf-8",
-        "content-disposition": `attachment; filename="usage-${organization.id}-${month.name}.csv"`,
+        "content-disposition": `attachment; filename="${file}.csv"`,
       },
     };
   },
 });
+
+/** @throws AdminError 400 for days in the wrong order, too many days, or days and a month. */
+function readRange({ month: name, from, to }: UsageQuery, nowMs: number): DayRange {
+  if (from === undefined) {
+    if (to !== undefined) throw invalidField("from", "required with `to`");
+    const month = parseMonth(name ?? "") ?? monthAt(nowMs);
+    return { from: dayAt(month.startMs).name, to: addDays(dayAt(month.endMs).name, -1) };
+  }
+  if (name !== undefined) throw invalidField("month", "expected `month`, or `from` and `to`");
+  const range = { from, to: to ?? dayAt(nowMs).name };
+  if (range.to < from) throw invalidField("to", "expected a day that isn't before `from`");
+  if (daysIn(range).length > MAX_DAYS) {
+    throw invalidField("from", `expected at most ${MAX_DAYS} days before \`to\``);
+  }
+  return range;
+}
 
 /** Members have their own limit of reports, so that they cannot block the organization's. */
 function callerOf(organizationId: string, principal: Principal): ReportCaller {
@@ -97,82 +97,28 @@ function callerOf(organizationId: string, principal: Principal): ReportCaller {
   return { lane: principal.role === "member" ? `${organizationId} members` : organizationId, caller };
 }
 
-type Query = z.output<typeof usageQuery>;
-
-/**
- * Returns one total per group, in the order of the groups' values; without groups one total, even if empty.
- * Reads day by day, so that a whole month is never in memory.
- * @throws AdminError 400 if there are too many groups for one response.
- */
-async function readTotals(
-  store: Pick<Store, "readUsageOfDay">,
+async function readTagCombinations(
+  store: Pick<Store, "countTagCombinations">,
   organizationId: string,
-  month: CalendarPeriod,
-  query: Query,
-): Promise<Total[]> {
-  const groups = parseGroups(query.group_by);
-  const totals = new Map<string, Total>();
-  if (groups.length === 0) totals.set("[]", createTotal([]));
-  for (const day of daysOf(month)) {
-    const of = { keyId: query.key_id, userId: query.user_id };
-    addRows(totals, filterUsage(await store.readUsageOfDay(organizationId, day, of), query), groups);
-    if (totals.size > MAX_REPORT_ROWS) {
-      throw invalidField(
-        "group_by",
-        `more than ${MAX_REPORT_ROWS} rows; use fewer groups, filter by \`key_id\` or \`model\`, or export the month`,
-      );
-    }
-  }
-  return [...totals].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, total]) => total);
-}
-
-/** Returns the rows that match the query. */
-function filterUsage(
-  rows: readonly UsageRow[],
-  query: Pick<Query, "key_id" | "user_id" | "group_id" | "model" | "tag">,
-): readonly UsageRow[] {
-  const { key_id: keyId, user_id: userId, group_id: groupId, model, tag } = query;
-  const parsed = tag === undefined ? null : parseTagList(tag);
-  const tags = parsed !== null && "tags" in parsed ? parsed.tags : "";
-  return rows.filter((row) => {
-    const owners = parseOwnerIds(row.owners);
-    return (
-      (keyId === undefined || row.keyId === keyId) &&
-      (userId === undefined || owners.userId === userId) &&
-      (groupId === undefined || owners.groupId === groupId) &&
-      (model === undefined || row.model === model) &&
-      hasTags(row.tags, tags)
-    );
-  });
-}
-
-function formatTagCombinations({ tagCombinations, hasOtherTags }: TagCombinations) {
-  return { kept: tagCombinations, most: MAX_TAG_COMBINATIONS, has_other: hasOtherTags };
-}
-
-function addRows(totals: Map<string, Total>, rows: readonly UsageRow[], groups: readonly UsageGroup[]): void {
-  for (const row of rows) {
-    const values = groups.map((group) =>
-      group.kind === "tag" ? valueOfTag(row.tags, group.name) : PLAIN_GROUPS[group.kind].valueOf(row),
-    );
-    const name = JSON.stringify(values);
-    const total = totals.get(name) ?? createTotal(values);
-    totals.set(name, total);
-    addFigures(total.figures, row);
-  }
-}
-
-function createTotal(values: Total["values"]): Total {
-  return { values, figures: { ...NO_USAGE } };
+  range: DayRange,
+) {
+  const months = await Promise.all(
+    monthsIn(range).map((month) => store.countTagCombinations(organizationId, month)),
+  );
+  return {
+    kept: Math.max(...months.map(({ tagCombinations }) => tagCombinations)),
+    most: MAX_TAG_COMBINATIONS,
+    has_other: months.some(({ hasOtherTags }) => hasOtherTags),
+  };
 }
 
 /** The requested tags are one member. */
 function formatGroups(
-  { values }: Total,
+  { values, others }: Total,
   groups: readonly UsageGroup[],
   { keyName, userName, groupName }: UsageNames,
 ): Record<string, unknown> {
-  const row: Record<string, unknown> = {};
+  const row: Record<string, unknown> = others === null ? {} : { others };
   const tags: Record<string, string | null> = {};
   for (const [position, group] of groups.entries()) {
     const value = values[position] ?? null;
@@ -199,10 +145,10 @@ async function formatCsv(
   const keyed = all.map(({ parts }) => parts);
   const namesOf = await readUsageNames(store, organization.id, keyed);
   return formatUsageTable(
-    all.map(({ total: { figures }, parts }) => ({
+    all.map(({ total: { figures, others }, parts }) => ({
       ...parts,
       ...figures,
-      id: formatRowId(parts),
+      id: others === null ? formatRowId(parts) : `${formatRowId(parts)} others`,
       organization,
       ...namesOf(parts),
     })),
@@ -214,12 +160,13 @@ function readParts({ values }: Total, groups: readonly UsageGroup[]): UsageParts
   const tags: string[] = [];
   for (const [position, group] of groups.entries()) {
     const value = values[position] ?? null;
-    if (group.kind !== "tag") parts[group.kind] = value;
+    if (isTimeGroup(group)) parts.day = value;
+    else if (group.kind !== "tag") parts[group.kind] = value;
     else if (value !== null) tags.push(`${group.name}=${value}`);
   }
-  const { day = null, key = null, user = null, group = null, model = null } = parts;
+  const { day = null, key = null, user = null, group = null, model = null, session = null } = parts;
   const owners = formatOwnerIds({ userId: user, groupId: group });
-  return { day, keyId: key, owners, model, tags: tags.toSorted().join(",") };
+  return { day, keyId: key, owners, model, tags: tags.toSorted().join(","), session };
 }
 
 export { show as showUsageRoute };

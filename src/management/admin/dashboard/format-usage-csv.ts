@@ -20,11 +20,12 @@ export function formatUsageCsv(
         value === null ? [] : [`${name}=${value}`],
       );
       const parts = {
-        day: row.day ?? null,
+        day: row.hour ?? row.day ?? row.week ?? row.month ?? null,
         keyId: row.key_id ?? null,
         owners: formatOwnerIds({ userId: row.user_id ?? null, groupId: row.group_id ?? null }),
         model: row.model ?? null,
         tags: tags.toSorted().join(","),
+        session: row.session_id ?? null,
       };
       return {
         ...parts,

@@ -1,6 +1,7 @@
 import { alertPageRoutes } from "./pages/alerts.tsx";
 import { auditPageRoutes } from "./pages/audit.tsx";
 import { commandLineRoutes } from "./pages/command-line.tsx";
+import { correctionRoutes } from "./pages/correction.tsx";
 import { groupListRoutes, groupRoutes, userListRoutes, userRoutes } from "./pages/owners.tsx";
 import { keyRoutes } from "./pages/key.tsx";
 import { keyListRoutes } from "./pages/keys.tsx";
@@ -29,6 +30,7 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...groupRoutes,
   ...settingsRoutes,
   ...usagePageRoutes,
+  ...correctionRoutes,
   ...requestPageRoutes,
   ...alertPageRoutes,
   ...auditPageRoutes,

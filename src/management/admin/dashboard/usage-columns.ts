@@ -1,10 +1,16 @@
-/** Converts usage rows to columns of a chart: one per day, or per month if there would be too many. */
-import { DAY_MS, daysOf, formatMonthName, monthAt, parseMonth } from "../../../shared/time/calendar.ts";
-import { addDays, addUp, type DayRange, daysIn, groupRows } from "./usage-range.ts";
+/** Converts usage rows to columns of a chart: one per hour, day, week or month. */
+import {
+  DAY_MS,
+  daysOf,
+  formatMonthName,
+  formatWindowStart,
+  monthAt,
+  parseMonth,
+} from "../../../shared/time/calendar.ts";
+import { addDays, daysBefore, type DayRange, daysIn } from "../../../shared/time/day-range.ts";
+import { chooseUnit, tagOf, type UsageGroupName, type UsageUnit } from "./usage-choice.ts";
+import { addUp, groupRows } from "./usage-range.ts";
 import type { UsageRowView } from "./views.ts";
-
-/** With more days, columns are months. */
-const MOST_DAYS = 93;
 
 export interface ColumnTitle {
   /** "November 2026", "2026-11-21" */
@@ -21,75 +27,108 @@ export interface ColumnSeries {
 
 /** Columns of a range, with the column of each row. */
 interface RangeColumns extends Grouping {
-  readonly unit: "day" | "month";
+  readonly unit: UsageUnit;
   readonly titles: readonly ColumnTitle[];
-  /** Returns the sum of each column. */
-  readonly addUp: (rows: readonly UsageRowView[], valueOf: (row: UsageRowView) => number) => number[];
+  /** Returns the value of each column. */
+  readonly addUp: (rows: readonly UsageRowView[], valueOf: ValueOf) => number[];
 }
 
-export function columnsOf(range: DayRange): RangeColumns {
-  const days = daysIn(range);
-  const unit = days.length > MOST_DAYS ? "month" : "day";
-  const columnOf = (day: string): string => (unit === "month" ? day.slice(0, "2026-11".length) : day);
-  const names = [...new Set(days.map(columnOf))];
-  const nameOf = (name: string): string => (unit === "month" ? formatMonthName(name) : name);
-  const positions = new Map(names.map((name, index) => [name, index]));
+type ValueOf = (rows: readonly UsageRowView[]) => number;
+
+/** How each unit's columns are named: by the API's own values. */
+const UNITS: Readonly<
+  Record<
+    UsageUnit,
+    {
+      readonly columnsOf: (day: string) => readonly string[];
+      readonly nameOf: (column: string) => string;
+      readonly short: (column: string) => string;
+    }
+  >
+> = {
+  hour: {
+    columnsOf: (day) =>
+      Array.from({ length: 24 }, (_, hour) => `${day}T${String(hour).padStart(2, "0")}:00Z`),
+    nameOf: (hour) => `${hour.slice(0, 10)} ${hour.slice(11, 16)} UTC`,
+    short: (hour) => hour.slice("2026-11-21T".length, -1),
+  },
+  day: { columnsOf: (day) => [day], nameOf: (day) => day, short: (day) => day.slice("2026-".length) },
+  week: {
+    columnsOf: (day) => [formatWindowStart("week", day) ?? day],
+    nameOf: (monday) => `week of ${monday}`,
+    short: (monday) => monday.slice("2026-".length),
+  },
+  month: {
+    columnsOf: (day) => [day.slice(0, "2026-11".length)],
+    nameOf: formatMonthName,
+    short: (month) => month,
+  },
+};
+
+export function columnsOf(range: DayRange, unit: UsageUnit = chooseUnit(range)): RangeColumns {
+  const { columnsOf: columnsOfDay, nameOf, short } = UNITS[unit];
+  const names = [...new Set(daysIn(range).flatMap((day) => columnsOfDay(day)))];
+  const groupOf = (row: UsageRowView): string =>
+    row[unit] ?? (row.day === undefined ? "" : (columnsOfDay(row.day)[0] ?? ""));
   return {
     unit,
-    groupOf: ({ day = "" }) => columnOf(day),
+    groupOf,
     nameOf,
-    titles: names.map((name) => ({
-      title: nameOf(name),
-      short: unit === "month" ? name : name.slice("2026-".length),
-    })),
+    titles: names.map((name) => ({ title: nameOf(name), short: short(name) })),
     addUp: (rows, valueOf) => {
-      const values = names.map(() => 0);
-      for (const row of rows) {
-        const position = positions.get(columnOf(row.day ?? ""));
-        if (position !== undefined) values[position] = (values[position] ?? 0) + valueOf(row);
-      }
-      return values;
+      const groups = groupRows(rows, groupOf);
+      return names.map((name) => valueOf(groups.get(name) ?? []));
     },
   };
 }
 
-/** Returns the cost of each group, highest first. */
+/** Returns the cost, or another figure, of each group: largest first, all others last. */
 export function gatherCost(
   columns: RangeColumns,
   rows: readonly UsageRowView[],
-  { groupOf, nameOf }: Grouping,
+  grouping: Grouping,
+  valueOf: ValueOf = costOf,
 ): readonly ColumnSeries[] {
-  return [...groupRows(rows, groupOf)]
-    .toSorted(([, left], [, right]) => costOfAll(right) - costOfAll(left))
-    .map(([group, own]) => ({ name: nameOf(group), values: columns.addUp(own, costOf) }));
+  return rankGroups(rows, grouping, valueOf).map(([group, own]) => ({
+    name: grouping.nameOf(group),
+    values: columns.addUp(own, valueOf),
+  }));
+}
+
+/** Returns the groups with their rows: largest first, all others last. */
+export function rankGroups(
+  rows: readonly UsageRowView[],
+  { groupOf }: Grouping,
+  valueOf: ValueOf,
+): readonly (readonly [group: string, rows: readonly UsageRowView[]])[] {
+  const sizeOf = ([group, own]: readonly [string, readonly UsageRowView[]]): number =>
+    group === OTHERS ? -Infinity : valueOf(own);
+  return [...groupRows(rows, groupOf)].toSorted((left, right) => sizeOf(right) - sizeOf(left));
 }
 
 /** Returns the tokens by kind. */
 export function gatherTokens(columns: RangeColumns, rows: readonly UsageRowView[]): readonly ColumnSeries[] {
   return [
-    { name: "input", values: columns.addUp(rows, (row) => row.input_tokens) },
-    { name: "cached input", values: columns.addUp(rows, (row) => row.cached_input_tokens) },
-    { name: "output", values: columns.addUp(rows, (row) => row.output_tokens) },
+    { name: "input", values: columns.addUp(rows, (own) => addUp(own, "input_tokens")) },
+    { name: "cached input", values: columns.addUp(rows, (own) => addUp(own, "cached_input_tokens")) },
+    { name: "output", values: columns.addUp(rows, (own) => addUp(own, "output_tokens")) },
   ];
 }
 
-/** Returns the cost of the previous period: its first day in the column of the range's first day, and so on. */
-export function gatherCostBefore(
+/** Returns the figure of the days before, each in the column of its weekday. @param before Rows by day. */
+export function gatherBefore(
   columns: RangeColumns,
   range: DayRange,
   before: readonly UsageRowView[],
+  valueOf: ValueOf = costOf,
 ): readonly number[] {
-  const days = daysIn(range).length;
+  const days = daysBefore(range);
   const moved = before.map((row) => ({ ...row, day: addDays(row.day ?? "", days) }));
-  return columns.addUp(moved, costOf);
+  return columns.addUp(moved, valueOf);
 }
 
-function costOfAll(rows: readonly UsageRowView[]): number {
+function costOf(rows: readonly UsageRowView[]): number {
   return addUp(rows, "cost_microcents");
-}
-
-function costOf(row: UsageRowView): number {
-  return Number(row.cost_microcents);
 }
 
 export interface Grouping {
@@ -103,36 +142,72 @@ const CORRECTIONS = "spend corrections";
 /** Length of an id's end, which distinguishes keys with the same name. */
 const ID_END_LENGTH = 4;
 
-/** Returns names of the keys in the rows by id, without expired ones. */
-export function keyNamesIn(rows: readonly UsageRowView[]): ReadonlyMap<string, string> {
-  return new Map(rows.flatMap(({ key_id: id, key_name: name }) => (id && name ? [[id, name]] : [])));
+/** The group of all rows beyond the largest groups. */
+export const OTHERS = " others";
+
+interface Field {
+  readonly id: keyof UsageRowView;
+  /** Left out: the id is its name. */
+  readonly name?: keyof UsageRowView;
+  /** What rows without one are called. */
+  readonly none: string;
 }
 
-/** @param rows All rows shown: if two of their keys have the same name, the end of the id is appended. */
-export function groupByKey(rows: readonly UsageRowView[]): Grouping {
-  const names = keyNamesIn(rows);
+const FIELDS: Readonly<Record<UsageGroupName, Field>> = {
+  key: { id: "key_id", name: "key_name", none: CORRECTIONS },
+  user: { id: "user_id", name: "user_name", none: "no user" },
+  group: { id: "group_id", name: "group_name", none: "no group" },
+  model: { id: "model", none: CORRECTIONS },
+  session: { id: "session_id", none: "no session" },
+};
+
+/** Returns names in the rows by id, without expired ones. */
+function namesIn(rows: readonly UsageRowView[], { id, name = id }: Field): ReadonlyMap<string, string> {
+  return new Map(rows.flatMap((row) => (row[id] && row[name] ? [[String(row[id]), String(row[name])]] : [])));
+}
+
+/** Returns names of the keys in the rows by id, without expired ones. */
+export function keyNamesIn(rows: readonly UsageRowView[]): ReadonlyMap<string, string> {
+  return namesIn(rows, FIELDS.key);
+}
+
+/** @param rows All rows shown: if two of their groups have the same name, the end of the id is appended. */
+function groupByField(rows: readonly UsageRowView[], field: Field): Grouping {
+  const names = namesIn(rows, field);
   const all = [...names.values()];
   const isShared = (name: string): boolean => all.indexOf(name) !== all.lastIndexOf(name);
   return {
-    groupOf: (row) => row.key_id ?? "",
+    groupOf: (row) => String(row[field.id] ?? ""),
     nameOf: (id) => {
-      if (id === "") return CORRECTIONS;
+      if (id === "") return field.none;
       const name = names.get(id) ?? id;
       return isShared(name) ? `${name} (…${id.slice(-ID_END_LENGTH)})` : name;
     },
   };
 }
 
-export const GROUP_BY_MODEL: Grouping = {
-  groupOf: (row) => row.model ?? "",
-  nameOf: (model) => (model === "" ? CORRECTIONS : model),
-};
+export function groupByKey(rows: readonly UsageRowView[]): Grouping {
+  return groupByField(rows, FIELDS.key);
+}
+
+export const GROUP_BY_MODEL: Grouping = groupByField([], FIELDS.model);
 
 /** Groups by the values of a tag. */
-export function groupByTag(tag: string): Grouping {
+function groupByTag(tag: string): Grouping {
   return {
     groupOf: (row) => row.tags?.[tag] ?? "",
     nameOf: (value) => (value === "" ? `without ${tag}` : value),
+  };
+}
+
+/** @param by One of the groups, or "tag:team". */
+export function groupBy(rows: readonly UsageRowView[], by: string): Grouping {
+  const tag = tagOf(by);
+  const own = tag === null ? groupByField(rows, FIELDS[by as UsageGroupName]) : groupByTag(tag);
+  const others = rows.find((row) => row.others !== undefined)?.others ?? 0;
+  return {
+    groupOf: (row) => (row.others === undefined ? own.groupOf(row) : OTHERS),
+    nameOf: (group) => (group === OTHERS ? `${others} others` : own.nameOf(group)),
   };
 }
 

@@ -1,18 +1,8 @@
-/** Usage of a range of days, read month by month, and its sums. */
-import { DAY_MS, dayAt, isDay, monthAt } from "../../../shared/time/calendar.ts";
-import { AdminError } from "../admin-error.ts";
-import { MAX_REPORT_ROWS } from "../report-turns.ts";
+/** Usage of a range of days, and its sums. */
+import { dayAt, isDay, monthAt } from "../../../shared/time/calendar.ts";
+import { addDays, type DayRange, MAX_DAYS } from "../../../shared/time/day-range.ts";
 import type { OrganizationPageCall } from "./page.ts";
 import type { UsageRowView, UsageView } from "./views.ts";
-
-/** A year and the month before it. */
-const MAX_DAYS = 400;
-
-/** UTC days, inclusive: "2026-11-01". */
-export interface DayRange {
-  readonly from: string;
-  readonly to: string;
-}
 
 /** Parses the requested range; by default the current month up to today. Bounds the number of days. */
 export function parseRange(from: string | null, to: string | null, nowMs: number): DayRange {
@@ -24,43 +14,7 @@ export function parseRange(from: string | null, to: string | null, nowMs: number
   return { from: start < earliest ? earliest : start, to: end };
 }
 
-/** Returns the preceding range of the same length. */
-export function rangeBefore(range: DayRange): DayRange {
-  return { from: addDays(range.from, -daysIn(range).length), to: addDays(range.from, -1) };
-}
-
-export function daysIn({ from, to }: DayRange): readonly string[] {
-  const count = Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS) + 1;
-  return Array.from({ length: count }, (_, index) => addDays(from, index));
-}
-
-export function addDays(day: string, count: number): string {
-  return dayAt(Date.parse(day) + count * DAY_MS).name;
-}
-
-export interface TagChoice {
-  /** Filter "team=search"; empty: all. */
-  readonly tag: string;
-  /** Name of a tag whose values are separate; empty: none. */
-  readonly byTag: string;
-}
-
-export interface RangeUsage {
-  /** Rows of the range by day, key, model and possibly a tag. */
-  readonly rows: readonly UsageRowView[];
-  /** Months with more tag combinations than their maximum. */
-  readonly monthsWithOther: readonly string[];
-  /** Maximum number of combinations per month. */
-  readonly mostCombinations: number;
-}
-
-export interface UsageChoice extends TagChoice {
-  /** Ids; empty: all. */
-  readonly key: string;
-  readonly model: string;
-}
-
-/** Reads a month's usage; by default the current month's. */
+/** Reads the usage of the days or month in `choice`; by default the current month's. */
 export async function readUsage(
   page: OrganizationPageCall,
   groupBy: string,
@@ -72,36 +26,6 @@ export async function readUsage(
     query: { group_by: groupBy, ...Object.fromEntries(given) },
   });
   return body;
-}
-
-export async function readUsageRange(
-  page: OrganizationPageCall,
-  range: DayRange,
-  { tag, byTag, key, model }: UsageChoice,
-): Promise<RangeUsage> {
-  const groups = `day,key,model${byTag === "" ? "" : `,tag:${byTag}`}`;
-  const months = [...new Set(daysIn(range).map((day) => day.slice(0, "2026-11".length)))];
-  const usages: UsageView[] = [];
-  const rows: UsageRowView[] = [];
-  // Sequential, as reports of an organization run.
-  for (const month of months) {
-    const usage = await readUsage(page, groups, { month, tag, key_id: key, model });
-    for (const row of usage.data) {
-      if (row.day !== undefined && row.day >= range.from && row.day <= range.to) rows.push(row);
-    }
-    usages.push({ ...usage, data: [] });
-    if (rows.length > MAX_REPORT_ROWS) throw tooManyRows();
-  }
-  return {
-    rows,
-    monthsWithOther: usages.filter((usage) => usage.tag_combinations.has_other).map(({ month }) => month),
-    mostCombinations: usages[0]?.tag_combinations.most ?? 0,
-  };
-}
-
-function tooManyRows(): AdminError {
-  const message = `These days have more than ${MAX_REPORT_ROWS} rows of usage. Choose fewer days, an API key or a model, or export the month.`;
-  return new AdminError("invalid_parameter", { message });
 }
 
 /** Figures that are summed, with the API's names. */

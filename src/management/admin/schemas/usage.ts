@@ -1,13 +1,14 @@
 import * as z from "zod";
 import { formatSuggestion } from "../../../shared/config/schema/nearest.ts";
-import { parseMonth } from "../../../shared/time/calendar.ts";
+import { isDay, parseMonth } from "../../../shared/time/calendar.ts";
 import { isTagName } from "../../../shared/usage/tags.ts";
-import { record } from "../../../shared/settings/input-schemas.ts";
-import { answer, choice, count, microcents, month, tagFilter, textOrNull } from "./fields.ts";
+import { record, whole } from "../../../shared/settings/input-schemas.ts";
+import { answer, choice, count, microcents, tagFilter, textOrNull } from "./fields.ts";
 import { usageTokens } from "./tokens.ts";
 import { formerOwnerName, ownerIdFilter } from "./owner.ts";
 
-const PLAIN_GROUPS = ["day", "key", "user", "group", "model"] as const;
+const TIME_GROUPS = ["hour", "day", "week", "month"] as const;
+const PLAIN_GROUPS = [...TIME_GROUPS, "key", "user", "group", "model", "session"] as const;
 const TAG_PREFIX = "tag:";
 
 /** Grouping of usage: `tag:team` groups by the value of one tag. */
@@ -15,7 +16,7 @@ export type UsageGroup =
   | { readonly kind: (typeof PLAIN_GROUPS)[number] }
   | { readonly kind: "tag"; readonly name: string };
 
-/** Returns the groups in a fixed order: day, key, user, group, model, tags. */
+/** Returns the groups in a fixed order: time, key, user, group, model, session, tags. */
 export function parseGroups(text: string | undefined): readonly UsageGroup[] {
   const words = text?.split(",") ?? [];
   const plain = PLAIN_GROUPS.filter((kind) => words.includes(kind)).map((kind) => ({ kind }));
@@ -25,7 +26,22 @@ export function parseGroups(text: string | undefined): readonly UsageGroup[] {
   return [...plain, ...tags];
 }
 
+export function isTimeGroup({ kind }: UsageGroup): boolean {
+  return TIME_GROUPS.some((group) => group === kind);
+}
+
+/** Figures that groups are ranked by. */
+const USAGE_ORDERS = ["cost", "requests", "tokens"] as const;
+const MAX_TOP = 1_000;
+
 const MONTH_EXPECTATION = "expected a month such as 2026-11";
+const DAY_EXPECTATION = "expected a day such as 2026-11-21";
+const day = (about: string) =>
+  z
+    .string({ error: DAY_EXPECTATION })
+    .refine(isDay, { error: DAY_EXPECTATION })
+    .optional()
+    .meta({ description: about, examples: ["2026-11-21"] });
 
 /** Filters of a month's rows; omitted ones match everything. */
 const usageFilters = {
@@ -34,6 +50,7 @@ const usageFilters = {
   group_id: ownerIdFilter("group", "Of the requests that were this group's when they were admitted."),
   model: z.string().min(1).max(200).optional().describe("Id of a model of the catalog."),
   tag: tagFilter(),
+  session: z.string().min(1).max(128).optional().describe("Full name of a session."),
 };
 
 export const usageQuery = record({
@@ -41,7 +58,9 @@ export const usageQuery = record({
     .string({ error: MONTH_EXPECTATION })
     .refine((value) => parseMonth(value) !== null, { error: MONTH_EXPECTATION })
     .optional()
-    .meta({ description: "UTC calendar month; this one when left out.", examples: ["2026-11"] }),
+    .meta({ description: "UTC calendar month; default: this month.", examples: ["2026-11"] }),
+  from: day("First day (UTC), in place of `month`; at most 400 days before `to`."),
+  to: day("Last day (UTC), with `from`; default: today."),
   group_by: z
     .string()
     .superRefine((value, context) => {
@@ -51,12 +70,18 @@ export const usageQuery = record({
     .optional()
     .meta({
       description:
-        "`day`, `key`, `user`, `group`, `model` and `tag:` with a tag's name, with commas between; one row for everything when left out.",
-      examples: ["day,model", "user,group", "tag:team"],
+        "`hour`, `day`, `week` or `month`, and `key`, `user`, `group`, `model`, `session` and `tag:` with a tag's name, with commas between; default: one row for everything. `hour`, `session` and a filter by session count only requests that are still listed, see `complete_from`.",
+      examples: ["day,model", "week,user", "tag:team"],
     }),
+  top: whole(1, MAX_TOP, "groups")
+    .optional()
+    .describe("Only so many of the largest groups; one row sums up the others, for each stretch of time."),
+  order: choice(USAGE_ORDERS).optional().describe("Figure that `top` goes by; default: `cost`."),
   ...usageFilters,
   format: choice(["json", "csv"]).optional(),
 });
+
+export type UsageQuery = z.output<typeof usageQuery>;
 
 /** Id of a row, as `formatRowId` of the export writes it. */
 const ROW_ID = /^[0-9]{4}-[0-9]{2}-[0-9]{2} [^ ]+ [^ ]+ [^ ]+$/;
@@ -76,11 +101,14 @@ export const usageExportQuery = record({
 });
 
 function explainGroups(words: readonly string[]): string | null {
-  const expected = "`day`, `key`, `user`, `group`, `model` and `tag:` with a tag's name";
+  const expected =
+    "`hour`, `day`, `week`, `month`, `key`, `user`, `group`, `model`, `session` and `tag:` with a tag's name";
   const unknown = words.find((word) => !isGroup(word));
   if (unknown !== undefined) {
     return `expected ${expected}, with commas between${formatSuggestion(unknown, PLAIN_GROUPS)}`;
   }
+  const times = parseGroups(words.join(",")).filter(isTimeGroup);
+  if (times.length > 1) return "expected one of `hour`, `day`, `week` and `month`";
   return new Set(words).size === words.length ? null : `expected each of ${expected} at most once`;
 }
 
@@ -89,20 +117,32 @@ function isGroup(word: string): boolean {
   return isTag || PLAIN_GROUPS.some((group) => group === word);
 }
 
-/** Number of a month's tag combinations. */
+/** Number of tag combinations of a report's months. */
 const tagCombinations = answer("TagCombinations", {
-  kept: count().describe("Combinations of tags in the month so far."),
+  kept: count().describe("Combinations of tags so far, of the month with the most."),
   most: count().describe("Maximum of a month for an organization."),
   has_other: z.boolean().describe("Whether there were more: their requests have the tag value `other`."),
+  names: z.array(z.string()).describe("Names of the tags in these rows."),
 });
 
 export const usage = answer("Usage", {
-  month: month(),
+  from: z.string().describe("First day (UTC)."),
+  to: z.string().describe("Last day (UTC)."),
   currency: z.string(),
+  complete_from: textOrNull(
+    "With `hour`, `session` or a filter by session: time from which all requests are still listed, and counted here. Null: the whole report is complete.",
+    "2026-11-21T14:03:59.000Z",
+  ),
   tag_combinations: tagCombinations,
   data: z.array(
     z.strictObject({
+      hour: z.string().optional().describe("Beginning of the hour (UTC), with `group_by=hour`."),
       day: z.string().optional().describe("UTC day, with `group_by=day`."),
+      week: z.string().optional().describe("Monday of the week (UTC), with `group_by=week`."),
+      month: z.string().optional().describe("UTC month, with `group_by=month`."),
+      others: count()
+        .optional()
+        .describe("With `top`: how many smaller groups this row sums up; omitted from the largest."),
       key_id: textOrNull("Null: a spend correction of the organization as a whole.").optional(),
       key_name: formerOwnerName().optional(),
       user_id: textOrNull("User at the requests' admission; null: none.").optional(),
@@ -110,6 +150,7 @@ export const usage = answer("Usage", {
       group_id: textOrNull("Group at the requests' admission; null: none.").optional(),
       group_name: formerOwnerName().optional(),
       model: textOrNull("Null: a spend correction.").optional(),
+      session_id: textOrNull("Null: requests without a session.").optional(),
       tags: z
         .record(z.string(), z.string().nullable())
         .optional()

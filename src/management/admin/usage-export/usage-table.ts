@@ -15,6 +15,7 @@ import type { OrganizationRecord } from "../../../data-path/store/types/manageme
 
 /** Parts that identify a row; null if rows are not grouped by it, or there is none. */
 export interface UsageParts {
+  /** The day; in a report by hour, week or month the hour, the Monday or the month. */
   readonly day: string | null;
   readonly keyId: string | null;
   /** User and group in the form of `owner-ids.ts`, if rows are grouped by them; empty: neither. */
@@ -22,6 +23,8 @@ export interface UsageParts {
   readonly model: string | null;
   /** "feature=a,team=search", `other` for further combinations; empty: none. */
   readonly tags: string;
+  /** Left out of rows that are not apart by it. */
+  readonly session?: string | null;
 }
 
 export interface UsageTableRow extends UsageParts, UsageFigures, UsageNames {
@@ -51,6 +54,7 @@ export const USAGE_COLUMNS: readonly UsageColumn[] = [
   ["cost", ({ costMicrocents }) => formatDecimal(costMicrocents)],
   ["currency", ({ organization }) => organization.currency],
   ...FIGURES_BY_POSITION.map(figureColumn),
+  ["session_id", ({ session }) => session ?? null],
 ];
 
 function figureColumn(figure: UsageFigure): UsageColumn {
@@ -62,9 +66,10 @@ function figureColumn(figure: UsageFigure): UsageColumn {
  * since a cell must not start with a sign. Owners follow the key: "key_….user_….group_…". Parts contain no
  * spaces.
  */
-export function formatRowId({ day, keyId, owners, model, tags }: UsageParts): string {
+export function formatRowId({ day, keyId, owners, model, tags, session = null }: UsageParts): string {
   const who = (keyId ?? "-") + (owners === "" ? "" : `.${owners}`);
-  return [day ?? "all", who, model ?? "-", tags === "" ? "-" : tags].join(" ");
+  const parts = [day ?? "all", who, model ?? "-", tags === "" ? "-" : tags];
+  return (session === null ? parts : [...parts, session]).join(" ");
 }
 
 /** Formats the whole table; has a header line even without rows. */

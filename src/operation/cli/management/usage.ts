@@ -18,25 +18,43 @@ import { queryFormerOwners } from "./owners.ts";
 import { correct } from "./usage-correct.ts";
 
 type UsageOptions = ManagementOptions &
-  TextOptions<"month" | "groupBy" | "key" | "user" | "group" | "model" | "tag"> & { readonly csv?: true };
+  TextOptions<
+    | "month"
+    | "from"
+    | "to"
+    | "groupBy"
+    | "top"
+    | "order"
+    | "key"
+    | "user"
+    | "group"
+    | "model"
+    | "tag"
+    | "session"
+  > & { readonly csv?: true };
 
 /** Parts of usage that rows are grouped by, with what stands for those without one. */
 const GROUPS = [
+  { field: "hour", header: "HOUR", none: "" },
   { field: "day", header: "DAY", none: "" },
+  { field: "week", header: "WEEK", none: "" },
+  { field: "month", header: "MONTH", none: "" },
   { field: "key_id", header: "KEY", none: "(correction)" },
   { field: "user_id", header: "USER", none: "(none)" },
   { field: "group_id", header: "GROUP", none: "(none)" },
   { field: "model", header: "MODEL", none: "(correction)" },
+  { field: "session_id", header: "SESSION", none: "(none)" },
 ] as const;
 
 const show: OrganizationCommandRow = {
   usage: "show",
-  description: "Show requests, tokens and cost of a month.",
+  description: "Show requests, tokens and cost of a month, or of up to 400 days.",
   hasTable: true,
   examples: [
     "usage show --org Acme",
     "usage show --month 2026-11 --group-by day,key,model",
     "usage show --group-by user,group",
+    "usage show --from 2026-10-01 --to 2026-11-30 --group-by week,user --top 10",
     "usage show --user ann@example.com --group-by day,model",
     "usage show --group-by tag:team --tag feature=autocomplete",
     "usage show --group-by key --csv > usage.csv",
@@ -44,21 +62,34 @@ const show: OrganizationCommandRow = {
   options: (command) =>
     command
       .option("--month <month>", "month such as 2026-11; default: this month (UTC)")
-      .option("--group-by <groups>", "comma-separated: day, key, user, group, model, tag:<name>")
+      .option("--from <day>", "first day (UTC), in place of a month")
+      .option("--to <day>", "last day (UTC), with --from; default: today")
+      .option(
+        "--group-by <groups>",
+        "comma-separated: hour, day, week or month; key, user, group, model, session, tag:<name>",
+      )
+      .option("--top <count>", "only so many of the largest groups, and one row for the others")
+      .option("--order <figure>", "figure that --top goes by: cost (default), requests or tokens")
       .option("--key <id or name>", "only this API key's requests, by id or name")
       .option("--user <user>", "only this user's requests, by id, name or email address")
       .option("--group <group>", "only this group's requests, by id or name")
       .option("--model <id>", "only this model's requests")
       .option("--tag <tags>", "only with all of these tags: team=search,feature=autocomplete")
+      .option("--session <name>", "only this session's requests, of those that are still listed")
       .option("--csv", "CSV on stdout"),
   async runInOrganization({ client, options, path }: OrganizationCommandCall<UsageOptions>) {
-    const { month, model, tag } = options;
+    const { month, from, to, top, order, model, tag, session } = options;
     const query = {
       month,
+      from,
+      to,
       group_by: options.groupBy,
+      top,
+      order,
       ...(await queryFormerOwners(client, path, options)),
       model,
       tag,
+      session,
     };
     if (options.csv) return client.text("GET", `${path}/usage`, { query: { ...query, format: "csv" } });
     const usage = await client.call("GET", `${path}/usage`, { query });
@@ -122,15 +153,15 @@ function formatUsage(screen: Screen, usage: JsonObject): string {
   const currency = String(usage["currency"]);
   const groups = GROUPS.filter(({ field }) => rows.some((row) => field in row));
   const tagNames = Object.keys(rows[0]?.["tags"] ?? {});
-  const nameOf = {
+  const ownerNames: Readonly<Record<string, (row: JsonObject) => string>> = {
     key_id: nameOwners(rows, "key"),
     user_id: nameOwners(rows, "user"),
     group_id: nameOwners(rows, "group"),
-    day: ({ day }: JsonObject) => String(day),
-    model: ({ model }: JsonObject) => String(model),
   };
-  const formatGroup = (row: JsonObject, { field, none }: (typeof GROUPS)[number]): string =>
-    typeof row[field] === "string" ? nameOf[field](row) : none;
+  const formatGroup = (row: JsonObject, { field, none }: (typeof GROUPS)[number]): string => {
+    if (typeof row[field] === "string") return ownerNames[field]?.(row) ?? row[field];
+    return "others" in row ? `(${String(row["others"])} others)` : none;
+  };
   const costs = formatExactAmounts(
     rows.map((row) => row["cost_microcents"]),
     currency,
@@ -148,7 +179,8 @@ function formatUsage(screen: Screen, usage: JsonObject): string {
     { header: "COST", cell: (_, line) => costs[line] },
   ];
   const table = formatRecords(screen, columns, rows);
-  const text = `Usage in ${String(usage["month"])}\n\n${rows.length === 0 ? "No requests.\n" : table}`;
+  const days = `${String(usage["from"])} to ${String(usage["to"])}`;
+  const text = `Usage from ${days}${formatGap(usage)}\n\n${rows.length === 0 ? "No requests.\n" : table}`;
   return tagNames.length === 0 ? text : text + formatNotice(usage["tag_combinations"] as JsonObject);
 }
 
@@ -162,6 +194,13 @@ function nameOwners(rows: readonly JsonObject[], kind: "key" | OwnerKind): (row:
     if (typeof name !== "string") return String(id);
     return (bearers.get(name) ?? 0) > 1 ? `${name} (${shortenId(String(id))})` : name;
   };
+}
+
+/** Hours and sessions are known only of requests that are still listed. */
+function formatGap({ complete_from: completeFrom }: JsonObject): string {
+  return typeof completeFrom === "string"
+    ? `. Requests before ${completeFrom} are no longer listed and missing here`
+    : "";
 }
 
 function formatNotice({ most, has_other: hasOther }: JsonObject): string {

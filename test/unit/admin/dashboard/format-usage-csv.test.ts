@@ -30,9 +30,9 @@ describe("formatUsageCsv", () => {
       "row_id,day,organization_id,organization_name,key_id,key_name,model,tags,user_id,user_name,group_id,group_name," +
         "cost,currency,requests,input_tokens,cached_input_tokens,output_tokens,reasoning_tokens,estimated_requests," +
         "cost_microcents,cache_write_tokens,cache_write_1h_tokens,input_audio_tokens,output_audio_tokens," +
-        "server_tool_microcents",
+        "server_tool_microcents,session_id",
       "2026-11-21 key_1 acme/coder team=search,2026-11-21,org_1,Acme,key_1,ci,acme/coder,team=search,,,,," +
-        "0.00123456,USD,2,10,4,6,0,0,123456,1,2,3,5,7",
+        "0.00123456,USD,2,10,4,6,0,0,123456,1,2,3,5,7,",
       "",
     ]);
   });
@@ -61,6 +61,6 @@ describe("formatUsageCsv", () => {
       cost_microcents: -5n,
     };
     const line = formatUsageCsv([correction], ACME).split("\r\n")[1];
-    expect(line).toMatch(/^2026-11-21 - - -,2026-11-21,org_1,Acme,,,,,,,,,-0\.00000005,USD,2,.*,-5,.*,7$/);
+    expect(line).toMatch(/^2026-11-21 - - -,2026-11-21,org_1,Acme,,,,,,,,,-0\.00000005,USD,2,.*,-5,.*,7,$/);
   });
 });

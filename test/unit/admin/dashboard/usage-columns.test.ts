@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 import {
   columnsOf,
   gatherCost,
-  gatherCostBefore,
+  gatherBefore,
   gatherTokens,
   GROUP_BY_MODEL,
+  groupBy,
   groupByKey,
-  groupByTag,
 } from "../../../../src/management/admin/dashboard/usage-columns.ts";
-import { daysIn, rangeBefore } from "../../../../src/management/admin/dashboard/usage-range.ts";
+import { daysIn, rangeBefore } from "../../../../src/shared/time/day-range.ts";
 import type { UsageRowView } from "../../../../src/management/admin/dashboard/views.ts";
 
 function row(fields: Partial<UsageRowView>): UsageRowView {
@@ -31,7 +31,7 @@ function row(fields: Partial<UsageRowView>): UsageRowView {
 }
 
 const WEEK = { from: "2026-11-01", to: "2026-11-07" };
-/** Five months, and the 153 days before them are in six. */
+/** Five months of 153 days: those before begin 154 days earlier, in whole weeks. */
 const FIVE_MONTHS = { from: "2026-03-01", to: "2026-07-31" };
 
 describe("columnsOf", () => {
@@ -54,12 +54,24 @@ describe("columnsOf", () => {
   });
 });
 
-describe("gatherCostBefore", () => {
-  it("has as many values as the range has columns, also where the period before touches one month more", () => {
+describe("gatherBefore", () => {
+  it("has as many values as the range has columns, also if the days before touch another month", () => {
     const columns = columnsOf(FIVE_MONTHS);
     const before = daysIn(rangeBefore(FIVE_MONTHS)).map((day) => row({ day, cost_microcents: 1n }));
-    expect(new Set(before.map(({ day = "" }) => day.slice(0, 7))).size).toBe(6);
-    expect(gatherCostBefore(columns, FIVE_MONTHS, before)).toEqual([31, 30, 31, 30, 31]);
+    expect(gatherBefore(columns, FIVE_MONTHS, before)).toEqual([31, 30, 31, 30, 31]);
+  });
+
+  it("compares each day with the same day of the week, the first with the first", () => {
+    for (const [from, to, first] of [
+      ["2026-11-01", "2026-11-07", "2026-10-25"],
+      ["2026-11-01", "2026-11-29", "2026-09-27"],
+      ["2026-11-29", "2026-11-29", "2026-11-22"],
+    ] as const) {
+      const before = rangeBefore({ from, to });
+      expect(before.from).toBe(first);
+      expect(daysIn(before)).toHaveLength(daysIn({ from, to }).length);
+      expect(new Date(before.from).getUTCDay()).toBe(new Date(from).getUTCDay());
+    }
   });
 
   it("puts the first day of the period before into the column of the first day", () => {
@@ -67,7 +79,38 @@ describe("gatherCostBefore", () => {
       row({ day: "2026-10-25", cost_microcents: 7n }),
       row({ day: "2026-10-31", cost_microcents: 9n }),
     ];
-    expect(gatherCostBefore(columnsOf(WEEK), WEEK, before)).toEqual([7, 0, 0, 0, 0, 0, 9]);
+    expect(gatherBefore(columnsOf(WEEK), WEEK, before)).toEqual([7, 0, 0, 0, 0, 0, 9]);
+  });
+});
+
+describe("columns of a unit", () => {
+  it("are hours, weeks from Monday or months, under the names of the API", () => {
+    const hours = columnsOf({ from: "2026-11-02", to: "2026-11-02" }, "hour");
+    expect(hours.titles).toHaveLength(24);
+    expect(hours.titles[14]).toEqual({ title: "2026-11-02 14:00 UTC", short: "14:00" });
+    expect(hours.groupOf(row({ hour: "2026-11-02T14:00Z" }))).toBe("2026-11-02T14:00Z");
+    const weeks = columnsOf({ from: "2026-11-01", to: "2026-11-09" }, "week");
+    expect(weeks.titles.map(({ title }) => title)).toEqual([
+      "week of 2026-10-26",
+      "week of 2026-11-02",
+      "week of 2026-11-09",
+    ]);
+    expect(weeks.groupOf(row({ week: "2026-11-02" }))).toBe(weeks.groupOf(row({ day: "2026-11-08" })));
+  });
+});
+
+describe("a ranking", () => {
+  it("has the largest first and all others last, by the figure that is asked for", () => {
+    const rows = [
+      row({ day: "2026-11-01", user_id: "user_1", user_name: "Ann", cost_microcents: 5n, requests: 1 }),
+      row({ day: "2026-11-01", user_id: "user_2", user_name: "Bob", cost_microcents: 7n, requests: 1 }),
+      row({ day: "2026-11-01", user_id: null, cost_microcents: 6n, requests: 9 }),
+      row({ day: "2026-11-01", user_id: null, others: 48, cost_microcents: 90n, requests: 90 }),
+    ];
+    const names = (valueOf?: Parameters<typeof gatherCost>[3]) =>
+      gatherCost(columnsOf(WEEK), rows, groupBy(rows, "user"), valueOf).map(({ name }) => name);
+    expect(names()).toEqual(["Bob", "no user", "Ann", "48 others"]);
+    expect(names((own) => own[0]?.requests ?? 0)).toEqual(["no user", "Ann", "Bob", "48 others"]);
   });
 });
 
@@ -91,7 +134,7 @@ describe("gatherCost", () => {
       gatherCost(columnsOf(WEEK), rows, grouping).map(({ name, values }) => [name, values[0]]);
     expect(nameOf(groupByKey(rows))).toEqual([["spend corrections", -2]]);
     expect(nameOf(GROUP_BY_MODEL)).toEqual([["spend corrections", -2]]);
-    expect(nameOf(groupByTag("team"))).toEqual([["without team", -2]]);
+    expect(nameOf(groupBy(rows, "tag:team"))).toEqual([["without team", -2]]);
   });
 });
 

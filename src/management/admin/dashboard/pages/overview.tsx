@@ -1,6 +1,7 @@
 /** *Overview*: items that need attention, then the month's spend against budget and cap, by key and by model. */
 import type { Child } from "hono/jsx";
 import { monthAt } from "../../../../shared/time/calendar.ts";
+import { addDays } from "../../../../shared/time/day-range.ts";
 import { AdminError } from "../../admin-error.ts";
 import { keysWithReachedLimits, listAttention } from "../attention.ts";
 import type { Attention, LimitAttentionInput } from "../limit-attention.ts";
@@ -24,7 +25,7 @@ import { StackedColumns } from "../parts/stacked-columns.tsx";
 import { UsageByKey, UsageByModel } from "../parts/usage-table.tsx";
 import { MONTH_NAMES } from "../../../../shared/settings/limits.ts";
 import { spendingOf } from "../limit-words.ts";
-import { addDays, readUsage } from "../usage-range.ts";
+import { readUsage } from "../usage-range.ts";
 import type { GroupView, KeyView, LimitFiguresView, UsageRowView } from "../views.ts";
 import { readLimits } from "../parts/limits.tsx";
 import { nameStopped, scanRecent } from "../recent-requests.ts";

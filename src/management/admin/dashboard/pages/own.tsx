@@ -1,5 +1,5 @@
 /** *Your keys*: a person's limits, keys, usage and recent requests; all that a member sees. */
-import { formatCount, formatLimit, formatMoney } from "../../format.ts";
+import { formatCount, formatLimit, formatMoney, monthName } from "../../format.ts";
 import { KEY_SETTINGS } from "../../../../shared/settings/key.ts";
 import { NO_PROBLEMS, type Problems, readBody } from "../form.ts";
 import { type PageAnswer, type PageCall, type PageRoute, showForm, showPage, submit } from "../page.ts";
@@ -61,7 +61,7 @@ async function showOwn(page: PageCall, problems: Problems = NO_PROBLEMS): Promis
       <Keys page={page} user={user} keys={keys.items} problems={problems} />
       <OwnTable
         id="usage"
-        title={`Your usage in ${usage.body.month}`}
+        title={`Your usage in ${monthName(usage.body.from.slice(0, 7))}`}
         label="Your usage"
         rows={usage.body.data}
         columns={usageColumns(usage.body.currency)}

@@ -1,133 +1,152 @@
-/** *Usage*: cost of a range of days, by key, model and day; CSV; the operator's corrections. */
-import { randomBytes } from "node:crypto";
+/** *Usage*: figures of a range of days by key, user, group, model, tag or session; CSV. */
 import { AdminError } from "../../admin-error.ts";
 import { readKeyNames } from "../../api/names.ts";
-import { NO_PROBLEMS, type Problems } from "../form.ts";
-import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage, submit } from "../page.ts";
-import { formatCount, formatMoney, formatTickCount, formatTickMoney } from "../../format.ts";
+import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
+import { daysIn, rangeBefore } from "../../../../shared/time/day-range.ts";
+import { formatCount, formatCountOf, formatExactTime, formatMoney, formatTickCount } from "../../format.ts";
 import { formatUsageCsv } from "../format-usage-csv.ts";
+import { describeWanted, resolveOwners } from "../owner-texts.ts";
 import { nameKeys } from "../read-lists.ts";
-import { CORRECTION_FIELDS, CorrectionForm, readCorrection } from "../parts/correction-form.tsx";
-import { ProblemSummary } from "../parts/fields.tsx";
 import { FilterProblem } from "../parts/filter-fields.tsx";
 import { Layout, Section } from "../parts/layout.tsx";
 import { StackedColumns } from "../parts/stacked-columns.tsx";
+import { UsageExport, UsageFilters } from "../parts/usage-filters.tsx";
+import { UsageTable } from "../parts/usage-table.tsx";
 import {
-  readUsageFilters,
-  UsageExport,
-  UsageFilters,
-  type UsageFilterValues,
-} from "../parts/usage-filters.tsx";
-import { UsageByKey, UsageByModel, UsageTable } from "../parts/usage-table.tsx";
-import {
-  columnsOf,
-  gatherCost,
-  gatherCostBefore,
-  gatherTokens,
-  GROUP_BY_MODEL,
-  groupByKey,
-  groupByTag,
-  type Grouping,
-  keyNamesIn,
-} from "../usage-columns.ts";
-import {
-  addUp,
-  daysIn,
-  rangeBefore,
-  type RangeUsage,
-  readUsageRange,
-  type UsageFigure,
-} from "../usage-range.ts";
-import type { UsageRowView } from "../views.ts";
+  addressOf,
+  isOfListedRequests,
+  readUsageChoice,
+  tagOf,
+  USAGE_GROUPS,
+  USAGE_METRICS,
+  type UsageChoice,
+  type UsageFilter,
+} from "../usage-choice.ts";
+import { columnsOf, gatherBefore, gatherCost, gatherTokens, groupBy, keyNamesIn } from "../usage-columns.ts";
+import { addUp, readUsage, type UsageFigure } from "../usage-range.ts";
+import type { UsageRowView, UsageView } from "../views.ts";
 
 const PATH = "/organizations/:organization/usage";
+/** Groups with a color of their own. */
+const LARGEST = "10";
 
 interface Shown {
-  readonly filters: UsageFilterValues;
+  readonly choice: UsageChoice;
   readonly rows: readonly UsageRowView[];
+  /** By day. */
   readonly before: readonly UsageRowView[];
-  readonly tags: Pick<RangeUsage, "monthsWithOther" | "mostCombinations">;
+  readonly completeFrom: string | null;
+  readonly tags: UsageView["tag_combinations"];
 }
 
-async function readShown(page: OrganizationPageCall): Promise<Shown> {
-  const filters = readUsageFilters(page);
-  const { rows, ...tags } = await readUsageRange(page, filters.range, filters);
-  const before = await readUsageRange(page, rangeBefore(filters.range), filters);
-  return { filters, rows, before: before.rows, tags };
+/** The filters with ids in place of names. @throws AdminError 400 for a name that nobody has. */
+async function resolveFilters(page: OrganizationPageCall, { filters }: UsageChoice) {
+  const given = Object.entries(filters).filter(([, value]) => value !== "");
+  return resolveOwners(page.api, Object.fromEntries(given));
+}
+
+async function readShown(page: OrganizationPageCall, choice: UsageChoice): Promise<Shown> {
+  const { range, unit, by, metric } = choice;
+  const filters = await resolveFilters(page, choice);
+  const largest = { top: LARGEST, order: metric };
+  const usage = await readUsage(page, `${unit},${by}`, { ...range, ...filters, ...largest });
+  const before = isOfListedRequests(choice)
+    ? []
+    : (await readUsage(page, "day", { ...rangeBefore(range), ...filters })).data;
+  const { data: rows, complete_from: completeFrom, tag_combinations: tags } = usage;
+  return { choice, rows, before, completeFrom, tags };
 }
 
 /** Reads usage; problems of a filter are shown next to the fields. */
 async function tryToRead(page: OrganizationPageCall): Promise<{ shown: Shown; problem: string | null }> {
+  const choice = readUsageChoice(page);
   try {
-    return { shown: await readShown(page), problem: null };
+    return { shown: await readShown(page, choice), problem: null };
   } catch (error) {
     if (!(error instanceof AdminError) || error.status !== 400) throw error;
-    const shown = {
-      filters: readUsageFilters(page),
-      rows: [],
-      before: [],
-      tags: NO_OTHER_TAGS,
-    };
-    return { shown, problem: error.message };
+    const tags = { kept: 0, most: 0, has_other: false, names: [] };
+    return { shown: { choice, rows: [], before: [], completeFrom: null, tags }, problem: error.message };
   }
 }
 
-async function showUsage(page: OrganizationPageCall, problems: Problems = NO_PROBLEMS): Promise<PageAnswer> {
-  const [{ shown, problem }, keys, chosen, catalog] = await Promise.all([
+/** The choice with users and groups by their names. */
+async function describeChoice(page: OrganizationPageCall, choice: UsageChoice): Promise<UsageChoice> {
+  const [user, group] = await Promise.all([
+    describeWanted(page, choice.filters.user_id),
+    describeWanted(page, choice.filters.group_id),
+  ]);
+  return { ...choice, filters: { ...choice.filters, user_id: user, group_id: group } };
+}
+
+async function showUsage(page: OrganizationPageCall): Promise<PageAnswer> {
+  const asked = readUsageChoice(page);
+  const [{ shown, problem }, choice, keys, chosen, catalog] = await Promise.all([
     tryToRead(page),
+    describeChoice(page, asked),
     nameKeys(page),
-    readKeyNames(page.options.store, page.organization.id, [readUsageFilters(page).key || null]),
+    readKeyNames(page.options.store, page.organization.id, [asked.filters.key_id || null]),
     page.api("GET /api/catalog"),
   ]);
   const { currency } = page.organization;
-  const { data } = catalog.body;
-  const models = data.map((model) => model.id);
-  const priced = data.filter((model) => model.prices[currency] !== undefined).map((model) => model.id);
+  const models = catalog.body.data.map((model) => model.id);
   return showPage(
     <Layout page={page} title="Usage" section="usage">
-      <ProblemSummary problems={problems} fields={CORRECTION_FIELDS} />
       <UsageFilters
         page={page}
-        filters={shown.filters}
+        choice={choice}
         keys={new Map([...keys, ...chosen, ...keyNamesIn(shown.rows)])}
         models={[...models, ...shown.rows.map(({ model = null }) => model)]}
+        tags={shown.tags.names}
       />
       {problem === null ? null : <FilterProblem text={problem} />}
-      <OtherTags shown={shown} />
+      <OtherTags tags={shown.tags} />
+      <Incomplete shown={shown} />
       <Totals shown={shown} currency={currency} />
       {shown.rows.length === 0 ? (
         <p class="card empty">Nothing was used in these days.</p>
       ) : (
         <>
           <Charts shown={shown} currency={currency} />
-          <Tables shown={shown} currency={currency} />
+          <Tables page={page} shown={shown} currency={currency} />
         </>
       )}
       <UsageExport page={page} />
       {page.isOperator ? (
-        <CorrectionForm
-          page={page}
-          problems={problems}
-          keys={keys}
-          models={priced}
-          id={page.form.text("id") || randomBytes(12).toString("hex")}
-        />
+        <p>
+          <a class="button" href={`${page.base}/usage/corrections`}>
+            Correct this month's spend
+          </a>
+        </p>
       ) : null}
     </Layout>,
-    problems.size === 0 && problem === null ? 200 : 400,
+    problem === null ? 200 : 400,
   );
 }
 
-const NO_OTHER_TAGS: Shown["tags"] = { monthsWithOther: [], mostCombinations: 0 };
-
 /** Explains the rows `other`, which a tag's rows do not include. */
-function OtherTags({ shown: { tags } }: { shown: Shown }) {
-  const { monthsWithOther: months, mostCombinations } = tags;
-  if (months.length === 0) return null;
+function OtherTags({ tags }: Pick<Shown, "tags">) {
+  if (!tags.has_other) return null;
   return (
     <p class="notice warn">
-      More than {formatCount(mostCombinations)} combinations of tags in {months.join(", ")}: requests with
-      further ones count as <code>other</code>. Send fewer different values, none by request or by end user.
+      More than {formatCount(tags.most)} combinations of tags in a month: requests with further ones count as{" "}
+      <code>other</code>. Send fewer different values, none by request or by end user.
+    </p>
+  );
+}
+
+/** Hours and sessions are known only of requests that are still listed. */
+function Incomplete({ shown: { choice, completeFrom } }: Pick<FiguresProps, "shown">) {
+  if (!isOfListedRequests(choice)) return null;
+  return (
+    <p class={completeFrom === null ? "quiet" : "notice warn"}>
+      Hours and sessions come from the list of requests, which has about the last 10,000.
+      {completeFrom === null ? null : (
+        <>
+          {" "}
+          Requests before {formatExactTime(completeFrom)} are missing here. Choose days and no session for
+          all.
+        </>
+      )}
     </p>
   );
 }
@@ -152,11 +171,13 @@ const TOTALS: readonly TotalFigure[] = [
 ];
 
 function Totals({ shown, currency }: FiguresProps) {
+  const { range } = shown.choice;
+  const isCompared = !isOfListedRequests(shown.choice);
   const totals = TOTALS.map(({ name, figure, format }) => {
     const [now, before] = [addUp(shown.rows, figure), addUp(shown.before, figure)];
-    return { name, text: format(now, currency), change: describeChange(now, before) };
+    return { name, text: format(now, currency), change: isCompared ? describeChange(now, before) : "" };
   });
-  const { from, to } = rangeBefore(shown.filters.range);
+  const { from, to } = rangeBefore(range);
   return (
     <>
       <dl class="figures">
@@ -169,10 +190,12 @@ function Totals({ shown, currency }: FiguresProps) {
           </div>
         ))}
       </dl>
-      <p class="quiet">
-        Compared with the {daysIn(shown.filters.range).length} days before (<span class="whole">{from}</span>{" "}
-        to <span class="whole">{to}</span>).
-      </p>
+      {isCompared ? (
+        <p class="quiet">
+          Compared with {formatCountOf(daysIn(range).length, "day")} on the same days of the week (
+          <span class="whole">{from}</span> to <span class="whole">{to}</span>).
+        </p>
+      ) : null}
     </>
   );
 }
@@ -184,59 +207,79 @@ function describeChange(now: number, before: number): string {
   return `${percent > 0 ? "+" : percent < 0 ? "−" : "±"}${formatCount(Math.abs(percent))} %`;
 }
 
+/** "key", "tag team" */
+function describeGroup({ by }: UsageChoice): string {
+  const tag = tagOf(by);
+  return tag === null ? by : `tag ${tag}`;
+}
+
 /** Tables with the charts' figures. */
-function Tables({ shown, currency }: FiguresProps) {
-  const { filters, rows } = shown;
-  const columns = columnsOf(filters.range);
+function Tables({ page, shown, currency }: FiguresProps & { readonly page: OrganizationPageCall }) {
+  const { choice, rows } = shown;
+  const { by, metric } = choice;
+  const columns = columnsOf(choice.range, choice.unit);
+  const tag = tagOf(by);
   return (
     <>
-      <UsageByKey rows={rows} currency={currency} />
-      <UsageByModel rows={rows} currency={currency} />
-      {filters.byTag === "" ? null : (
-        <UsageTable
-          id="by-tag"
-          title={`By ${filters.byTag}`}
-          rows={rows}
-          currency={currency}
-          grouping={groupByTag(filters.byTag)}
-        />
-      )}
+      <UsageTable
+        id={tag === null ? `by-${by}` : "by-tag"}
+        title={`By ${tag ?? by}`}
+        rows={rows}
+        currency={currency}
+        grouping={groupBy(rows, by)}
+        metric={metric}
+        linkOf={(group) => narrowTo(page, choice, group)}
+      />
       <UsageTable
         id="by-day"
         title={`By ${columns.unit}`}
         rows={rows}
         currency={currency}
         grouping={columns}
+        metric={metric}
         inOrder
       />
     </>
   );
 }
 
-/** Returns the grouping of the columns' parts. */
-function groupingOf({ filters: { by, byTag }, rows }: Shown): Grouping {
-  if (byTag !== "") return groupByTag(byTag);
-  return by === "model" ? GROUP_BY_MODEL : groupByKey(rows);
+/** Filter that a group's link sets, and the grouping of the page it leads to. */
+const NARROWED: Readonly<Record<string, { readonly filter: UsageFilter; readonly by: string }>> = {
+  key: { filter: "key_id", by: "model" },
+  user: { filter: "user_id", by: "key" },
+  group: { filter: "group_id", by: "user" },
+  model: { filter: "model", by: "key" },
+  session: { filter: "session", by: "model" },
+};
+
+/** Returns the address of one group's usage; null for rows without one, which no filter finds. */
+function narrowTo({ base }: OrganizationPageCall, choice: UsageChoice, group: string): string | null {
+  const tag = tagOf(choice.by);
+  const { filter, by } = NARROWED[choice.by] ?? { filter: "tag", by: USAGE_GROUPS[0] };
+  if (group === "" || (tag !== null && group === "other")) return null;
+  const filters = { ...choice.filters, [filter]: tag === null ? group : `${tag}=${group}` };
+  return `${base}/usage?${addressOf({ ...choice, by, filters })}`;
 }
 
 function Charts({ shown, currency }: FiguresProps) {
-  const { filters, rows, before } = shown;
-  const what = filters.byTag === "" ? filters.by : `tag ${filters.byTag}`;
-  const columns = columnsOf(filters.range);
+  const { choice, rows, before } = shown;
+  const { label, of, unitOf, format, formatTick } = USAGE_METRICS[choice.metric];
+  const title = `${label} by ${describeGroup(choice)}`;
+  const columns = columnsOf(choice.range, choice.unit);
   return (
     <>
-      <Section id="cost" title={`Cost by ${what}`}>
+      <Section id="chart" title={title}>
         <StackedColumns
-          label={`Cost by ${what}`}
+          label={title}
           columns={columns.titles}
-          series={gatherCost(columns, rows, groupingOf(shown))}
-          before={before.length === 0 ? null : gatherCostBefore(columns, filters.range, before)}
-          unit={currency}
-          format={(microcents) => formatMoney(microcents, currency)}
-          formatTick={formatTickMoney}
+          series={gatherCost(columns, rows, groupBy(rows, choice.by), of)}
+          before={before.length === 0 ? null : gatherBefore(columns, choice.range, before, of)}
+          unit={unitOf(currency)}
+          format={(value) => format(value, currency)}
+          formatTick={formatTick}
         />
       </Section>
-      <Section id="tokens" title="Tokens">
+      <Section id="tokens" title="Tokens by kind">
         <StackedColumns
           label="Tokens: input, cached input, output"
           columns={columns.titles}
@@ -250,11 +293,15 @@ function Charts({ shown, currency }: FiguresProps) {
   );
 }
 
+/** All that can be told apart; a session and a tag if the page groups by them. */
 async function downloadUsage(page: OrganizationPageCall): Promise<PageAnswer> {
-  const { filters, rows } = await readShown(page);
-  const { from, to } = filters.range;
+  const choice = readUsageChoice(page);
+  const groups = [...new Set([choice.unit, "key", "user", "group", "model", choice.by])];
+  const filters = await resolveFilters(page, choice);
+  const { data } = await readUsage(page, groups.join(","), { ...choice.range, ...filters });
+  const { from, to } = choice.range;
   return {
-    text: formatUsageCsv(rows, page.organization),
+    text: formatUsageCsv(data, page.organization),
     headers: {
       "content-type": "text/csv; charset=utf-8",
       "content-disposition": `attachment; filename="usage-${page.organization.id}-${from}-${to}.csv"`,
@@ -274,33 +321,8 @@ async function exportUsage(page: OrganizationPageCall): Promise<PageAnswer> {
   return { text: body instanceof ReadableStream ? body : "", headers: headers ?? {} };
 }
 
-function correctSpend(page: OrganizationPageCall): Promise<PageAnswer> {
-  return submit({
-    send: async () => {
-      const idempotencyKey = page.form.text("id");
-      await page
-        .api("POST /api/organizations/{organization}/spend-corrections", {
-          body: readCorrection(page.form),
-          idempotencyKey,
-        })
-        .catch(tellOfFirst);
-      return { redirect: `${page.base}/usage?done=corrected` };
-    },
-    refused: (problems) => showUsage(page, problems),
-  });
-}
-
-/** Explains the conflict if a form was sent, then changed after going back, and sent again. */
-function tellOfFirst(thrown: unknown): never {
-  if (!(thrown instanceof AdminError) || thrown.code !== "idempotency_key_reused") throw thrown;
-  const message =
-    "This form was already sent with other values, which were counted. Open the page again for another correction.";
-  throw new AdminError("invalid_parameter", { message });
-}
-
 export const usagePageRoutes: readonly PageRoute[] = [
-  { method: "GET", path: PATH, runInOrganization: (page) => showUsage(page) },
+  { method: "GET", path: PATH, runInOrganization: showUsage },
   { method: "GET", path: `${PATH}.csv`, runInOrganization: downloadUsage },
   { method: "GET", path: `${PATH}/export`, runInOrganization: exportUsage },
-  { method: "POST", path: `${PATH}/corrections`, access: "operator", runInOrganization: correctSpend },
 ];

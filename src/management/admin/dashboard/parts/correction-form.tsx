@@ -2,8 +2,9 @@ import { parseSignedAmount } from "../../../../shared/money/money.ts";
 import { invalidField } from "../../admin-error.ts";
 import type { FormValues, Problems } from "../form.ts";
 import type { OrganizationPageCall } from "../page.ts";
+import { OWNER_KINDS } from "../../../../data-path/store/types/owner-kinds.ts";
+import { fieldOfOwner } from "../owner-texts.ts";
 import { Field, Form, Select, typedIn } from "./fields.tsx";
-import { Section } from "./layout.tsx";
 
 /** Token fields by the API's names. */
 const COUNTS = [
@@ -18,17 +19,18 @@ export const CORRECTION_FIELDS = [
   "amount",
   ...["model", ...COUNTS.map(({ name }) => name), "service_tier"].map((name) => OUTSIDE + name),
   "key_id",
+  ...OWNER_KINDS.map(fieldOfOwner),
   "reason",
 ] as const;
 
 /** @throws AdminError 400 for an invalid amount or count. */
-export function readCorrection(form: FormValues): object {
-  const keyId = form.text("key_id");
+export function readCorrection(form: FormValues): Record<string, unknown> {
+  const scopes = ["key_id", ...OWNER_KINDS.map(fieldOfOwner)].map((name) => [name, form.text(name)] as const);
   return {
     ...readAmount(form),
     ...readOutsideUsage(form),
     reason: form.text("reason"),
-    ...(keyId === "" ? {} : { key_id: keyId }),
+    ...Object.fromEntries(scopes.filter(([, text]) => text !== "")),
   };
 }
 
@@ -71,29 +73,35 @@ interface CorrectionFormProps {
 export function CorrectionForm({ page, problems, keys, models, id }: CorrectionFormProps) {
   const typed = typedIn(page, problems);
   return (
-    <Section class="card" id="correct" title="Correct this month's spend">
-      <Form page={page} action={`${page.base}/usage/corrections`}>
-        <input type="hidden" name="id" value={id} />
+    <Form page={page} action={`${page.base}/usage/corrections`} class="card">
+      <input type="hidden" name="id" value={id} />
+      <Field
+        {...typed("amount")}
+        label="Amount"
+        amount={{ currency: page.organization.currency, signed: true }}
+        hint="A credit is negative: -12.50. Empty for outside usage."
+      />
+      <OutsideUsage page={page} problems={problems} models={models} />
+      <Select
+        {...typed("key_id")}
+        label="API key"
+        choices={[{ value: "", label: "none" }, ...Array.from(keys, ([value, label]) => ({ value, label }))]}
+        hint="Also corrects its user, group and the organization."
+      />
+      {OWNER_KINDS.map((kind) => (
         <Field
-          {...typed("amount")}
-          label="Amount"
-          amount={{ currency: page.organization.currency, signed: true }}
-          hint="A credit is negative: -12.50. Empty for outside usage."
+          {...typed(fieldOfOwner(kind))}
+          label={kind === "user" ? "User" : "Group"}
+          suggestions={`${page.base}/${kind}s/suggestions`}
+          hint={kind === "user" ? "Empty: the key's." : "Empty: the key's or the user's."}
         />
-        <OutsideUsage page={page} problems={problems} models={models} />
-        <Select
-          {...typed("key_id")}
-          label="API key"
-          choices={[
-            { value: "", label: "none: the organization alone" },
-            ...Array.from(keys, ([value, label]) => ({ value, label })),
-          ]}
-          hint="Also corrects its user, group and the organization."
-        />
-        <Field {...typed("reason")} label="Reason" hint="Kept in the audit log." required />
+      ))}
+      <Field {...typed("reason")} label="Reason" hint="Kept in the audit log." required />
+      <p class="actions">
         <button type="submit">Correct</button>
-      </Form>
-    </Section>
+        <a href={`${page.base}/usage`}>Cancel</a>
+      </p>
+    </Form>
   );
 }
 

@@ -19,7 +19,7 @@ interface StackedColumnsProps {
 }
 
 /** Number of distinguishable colors; the last one is for all others. */
-const COLORS = 7;
+const COLORS = 11;
 const SHORTEST_TICK = 34;
 const LABELS_OF_VALUES = 5;
 

@@ -1,54 +1,42 @@
-/** Filter of the usage by days, key and model, in the URL. */
-import { monthAt, monthsBackFrom } from "../../../../shared/time/calendar.ts";
+/** Filter of the usage by days, owner and model, in the URL. */
+import { dayAt, monthAt, monthsBackFrom } from "../../../../shared/time/calendar.ts";
+import { addDays, type DayRange } from "../../../../shared/time/day-range.ts";
 import type { OrganizationPageCall } from "../page.ts";
-import { addDays, type DayRange, parseRange } from "../usage-range.ts";
-import { Choice, DayField, TextField } from "./filter-fields.tsx";
+import {
+  addressOf,
+  tagOf,
+  USAGE_GROUPS,
+  USAGE_METRICS,
+  USAGE_UNITS,
+  type UsageChoice,
+} from "../usage-choice.ts";
+import { Choice, DayField, OwnerField, TextField } from "./filter-fields.tsx";
 import { monthName } from "../../format.ts";
 import type { ExportFormatName } from "../../usage-export/export-formats.ts";
 import { Section } from "./layout.tsx";
 
-export interface UsageFilterValues {
-  readonly range: DayRange;
-  /** Id; empty: all. */
-  readonly key: string;
-  readonly model: string;
-  /** "team=search"; empty: all. */
-  readonly tag: string;
-  /** Name of a tag for stacking the columns, in place of `by`; empty: none. */
-  readonly byTag: string;
-  /** Grouping of the columns' parts. */
-  readonly by: "key" | "model";
-}
-
-export function readUsageFilters({ query, nowMs }: OrganizationPageCall): UsageFilterValues {
-  return {
-    range: parseRange(query.get("from"), query.get("to"), nowMs),
-    key: query.get("key") ?? "",
-    model: query.get("model") ?? "",
-    tag: (query.get("tag") ?? "").trim(),
-    byTag: (query.get("by_tag") ?? "").trim(),
-    by: query.get("by") === "model" ? "model" : "key",
-  };
-}
-
 interface UsageFiltersProps {
   readonly page: OrganizationPageCall;
-  readonly filters: UsageFilterValues;
+  /** Users and groups as people read them, see `OwnerField`. */
+  readonly choice: UsageChoice;
   /** Names by id. */
   readonly keys: ReadonlyMap<string, string>;
   /** Ids, including models that left the catalog; null for none. */
   readonly models: readonly (string | null)[];
+  /** Names of the tags in these days. */
+  readonly tags: readonly string[];
 }
 
-export function UsageFilters({ page, filters, keys, models }: UsageFiltersProps) {
+export function UsageFilters({ page, choice, keys, models, tags }: UsageFiltersProps) {
   const path = `${page.base}/usage`;
-  const { range, key, model, tag, byTag, by } = filters;
+  const { range, unit, by, metric, filters } = choice;
+  const metrics = Object.entries(USAGE_METRICS).map(([name, { label }]) => [name, label] as const);
   return (
     <>
       <p class="presets">
         {listPresets(page.nowMs).map(({ label, from, to }) => (
           <a
-            href={`${path}?${addressOf({ ...filters, range: { from, to } })}`}
+            href={`${path}?${addressOf({ ...choice, range: { from, to } })}`}
             aria-current={from === range.from && to === range.to ? "true" : undefined}
           >
             {label}
@@ -58,38 +46,54 @@ export function UsageFilters({ page, filters, keys, models }: UsageFiltersProps)
       <form method="get" action={path} class="filters" aria-label="What is shown">
         <DayField name="from" label="From" value={range.from} />
         <DayField name="to" label="To" value={range.to} />
-        <Choice name="key" label="Key" value={key} choices={keys} />
-        <Choice name="model" label="Model" value={model} choices={nameThemselves(models)} />
-        <Choice name="by" label="Stacked by" value={by} choices={nameThemselves(["key", "model"])} required />
-        <TextField name="tag" label="Tag" value={tag} placeholder="team=search" />
-        <TextField name="by_tag" label="Stacked by tag" value={byTag} placeholder="team" />
+        <Choice name="unit" label="Column" value={unit} choices={nameThemselves(USAGE_UNITS)} required />
+        <Choice name="by" label="Grouped by" value={by} choices={nameGroups([by, ...tags])} required />
+        <Choice name="metric" label="Figure" value={metric} choices={new Map(metrics)} required />
+        <Choice name="key_id" label="Key" value={filters.key_id} choices={keys} />
+        <OwnerField kind="user" label="User" value={filters.user_id} base={page.base} />
+        <OwnerField kind="group" label="Group" value={filters.group_id} base={page.base} />
+        <Choice name="model" label="Model" value={filters.model} choices={nameThemselves(models)} />
+        <TextField name="tag" label="Tag" value={filters.tag} placeholder="team=search" />
+        <TextField name="session" label="Session" value={filters.session} placeholder="full name" />
         <div class="buttons">
           <button type="submit">Show</button>
-          <a href={`${path}.csv?${addressOf(filters)}`}>Download CSV</a>
+          <a href={`${path}.csv?${addressOf(choice)}`}>Download CSV</a>
+          <a href={`${page.base}/requests?${requestsQuery(choice)}`}>Requests</a>
         </div>
       </form>
     </>
   );
 }
 
+/** The same days and filters, which *Requests* has under the same names. */
+function requestsQuery({ range, filters }: UsageChoice): string {
+  const given = Object.entries({ ...range, ...filters }).filter(([, value]) => value !== "");
+  return new URLSearchParams(given).toString();
+}
+
+/** @param others Names of tags, and what is chosen. */
+function nameGroups([chosen = "", ...tags]: readonly string[]): ReadonlyMap<string, string> {
+  const names = [...new Set([tagOf(chosen), ...tags])].filter((name) => name !== null);
+  return new Map([
+    ...USAGE_GROUPS.map((group) => [group, group] as const),
+    ...names.map((name) => [`tag:${name}`, `tag ${name}`] as const),
+  ]);
+}
+
 function nameThemselves(values: readonly (string | null)[]): ReadonlyMap<string, string> {
   return new Map(values.flatMap((value) => (value === null ? [] : [[value, value]])));
 }
 
-function addressOf({ range, key, model, tag, byTag, by }: UsageFilterValues): string {
-  const values = { from: range.from, to: range.to, key, model, tag, by, by_tag: byTag };
-  return new URLSearchParams(Object.entries(values).filter(([, value]) => value !== "")).toString();
-}
-
 function listPresets(nowMs: number): readonly (DayRange & { readonly label: string })[] {
-  const today = new Date(nowMs).toISOString().slice(0, "2026-11-21".length);
+  const today = dayAt(nowMs).name;
   const month = monthAt(nowMs);
   const last = monthsBackFrom(month, 1)[1] ?? month;
   return [
     { label: "This month", from: `${month.name}-01`, to: today },
     { label: "Last month", from: `${last.name}-01`, to: addDays(`${month.name}-01`, -1) },
+    { label: "Today", from: today, to: today },
     { label: "7 days", from: addDays(today, -6), to: today },
-    { label: "30 days", from: addDays(today, -29), to: today },
+    { label: "28 days", from: addDays(today, -27), to: today },
     { label: "90 days", from: addDays(today, -89), to: today },
     { label: "12 months", from: addDays(today, -364), to: today },
   ];

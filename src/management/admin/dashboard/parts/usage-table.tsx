@@ -1,6 +1,7 @@
 import { columnDecimals, MICROCENTS_PER_CENT } from "../../../../shared/money/money.ts";
 import { formatAmount, formatCount } from "../../format.ts";
-import { GROUP_BY_MODEL, groupByKey, type Grouping } from "../usage-columns.ts";
+import { USAGE_METRICS, type UsageMetric } from "../usage-choice.ts";
+import { GROUP_BY_MODEL, groupByKey, type Grouping, OTHERS, rankGroups } from "../usage-columns.ts";
 import { addUp, groupRows, type UsageFigure } from "../usage-range.ts";
 import type { UsageRowView } from "../views.ts";
 import { ShareBar } from "./charts.tsx";
@@ -15,25 +16,27 @@ interface UsageTableProps {
   readonly currency: string;
   /** Grouping of the rows. */
   readonly grouping: Grouping;
-  /** Keep the order, as for days; otherwise the highest cost comes first. */
+  /** Keep the order, as for days; otherwise the largest comes first. */
   readonly inOrder?: boolean;
+  /** What shares are of; the cost if left out. */
+  readonly metric?: UsageMetric;
+  /** Where a group's name leads; null: nowhere. Left out: no name is a link. */
+  readonly linkOf?: (group: string) => string | null;
 }
 
 /** Usage table by one grouping, with shares of the whole. */
 export function UsageTable(props: UsageTableProps) {
-  const { id, title, rows, currency, grouping, inOrder = false } = props;
-  const total = addUp(rows, "cost_microcents");
-  const groups = [...groupRows(rows, grouping.groupOf)].map(([group, own]) => {
-    const cost = addUp(own, "cost_microcents");
-    return {
-      name: grouping.nameOf(group),
-      share: total <= 0 ? 0 : Math.max(0, cost) / total,
-      cost,
-      rows: own,
-    };
-  });
-  const sorted = inOrder ? groups : groups.toSorted((a, b) => b.cost - a.cost);
-  const amounts = groups.map(({ cost }) => cost);
+  const { id, title, rows, currency, grouping, inOrder = false, metric = "cost", linkOf } = props;
+  const { of } = USAGE_METRICS[metric];
+  const total = of(rows);
+  const sorted = inOrder ? [...groupRows(rows, grouping.groupOf)] : rankGroups(rows, grouping, of);
+  const groups = sorted.map(([group, own]) => ({
+    name: grouping.nameOf(group),
+    link: group === OTHERS ? null : (linkOf?.(group) ?? null),
+    share: total <= 0 ? 0 : Math.max(0, of(own)) / total,
+    rows: own,
+  }));
+  const amounts = sorted.map(([, own]) => addUp(own, "cost_microcents"));
   const decimals = Math.min(columnDecimals(amounts), amounts.every(isLarge) ? 2 : MOST_DECIMALS);
   return (
     <Section id={id} title={title}>
@@ -43,8 +46,10 @@ export function UsageTable(props: UsageTableProps) {
         <RowTable
           label={`${title}, table`}
           class="usage stack dense"
-          columns={columnsOf(title.replace("By ", ""), (cost) => formatAmount(cost, currency, decimals))}
-          rows={[...sorted, { name: "all", share: null, rows }]}
+          columns={columnsOf(title.replace("By ", ""), metric, (cost) =>
+            formatAmount(cost, currency, decimals),
+          )}
+          rows={[...groups, { name: "all", link: null, share: null, rows }]}
           classOf={({ share }) => (share === null ? "total" : undefined)}
         />
       )}
@@ -62,26 +67,32 @@ function isLarge(microcents: number): boolean {
 
 interface UsageRow {
   readonly name: string;
+  readonly link: string | null;
   /** Share of the whole, 0 to 1; null for the whole. */
   readonly share: number | null;
   readonly rows: readonly UsageRowView[];
 }
 
 /** @param subject Label of the rows: "key". */
-function columnsOf(subject: string, format: (microcents: number) => string): RowTableColumns<UsageRow> {
+function columnsOf(
+  subject: string,
+  metric: UsageMetric,
+  format: (microcents: number) => string,
+): RowTableColumns<UsageRow> {
+  const share = `share of the ${USAGE_METRICS[metric].label.toLowerCase()}`;
   const number = (label: string, figure: UsageFigure, formatFigure = formatCount) => ({
     label,
     kind: "number" as const,
     cell: ({ rows }: UsageRow) => formatFigure(addUp(rows, figure)),
   });
   return [
-    { label: subject, cell: ({ name }) => <bdi title={name}>{name}</bdi> },
+    { label: subject, cell: (row) => <GroupName {...row} /> },
     {
-      label: "share of the cost",
+      label: share,
       short: "share",
       kind: "wide",
-      cell: ({ name, share }) =>
-        share === null ? "" : <ShareBar share={share} label={`${name}: share of the cost`} />,
+      cell: (row) =>
+        row.share === null ? "" : <ShareBar share={row.share} label={`${row.name}: ${share}`} />,
     },
     number("requests", "requests"),
     number("input", "input_tokens"),
@@ -89,6 +100,11 @@ function columnsOf(subject: string, format: (microcents: number) => string): Row
     number("output", "output_tokens"),
     number("cost", "cost_microcents", format),
   ];
+}
+
+function GroupName({ name, link }: UsageRow) {
+  const text = <bdi title={name}>{name}</bdi>;
+  return link === null ? text : <a href={link}>{text}</a>;
 }
 
 interface OfRowsProps {

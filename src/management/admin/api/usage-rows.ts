@@ -1,0 +1,134 @@
+/** The rows that a report of usage sums up: a day's figures, or the requests that are still listed. */
+import { timeOfId } from "../../../data-path/store/ids.ts";
+import { RECENT_ENTRIES } from "../../../data-path/store/requests/recent.ts";
+import { parseOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
+import type { RecentRequest, UsageRow } from "../../../data-path/store/types/reporting.ts";
+import type { Store } from "../../../data-path/store/types.ts";
+import { type DayRange, daysIn } from "../../../shared/time/day-range.ts";
+import { DAY_MS, dayAt, formatTime } from "../../../shared/time/calendar.ts";
+import { hasTags, parseTagList } from "../../../shared/usage/tags.ts";
+import { KINDS_BY_POSITION, mapTokens } from "../../../shared/usage/token-usage.ts";
+import type { UsageQuery } from "../schemas/usage.ts";
+
+export interface ReportRow extends UsageRow {
+  /** Beginning of its hour; left out: the row is of a whole day. */
+  readonly hour?: string;
+  readonly session?: string | null;
+}
+
+/** Where rows come from. Each call of `read` reads them anew. */
+export interface RowSource {
+  readonly read: () => AsyncGenerator<readonly ReportRow[]>;
+  /** After a whole reading: the time from which nothing is missing; null: nothing is. */
+  readonly completeFrom: () => string | null;
+}
+
+export type RowStore = Pick<Store, "readUsageOfDay" | "listRequests">;
+
+type Filters = Pick<UsageQuery, "key_id" | "user_id" | "group_id" | "model" | "tag" | "session">;
+
+/** Reads day by day: nobody holds a whole month. */
+export function readDays(
+  store: RowStore,
+  organizationId: string,
+  range: DayRange,
+  filters: Filters,
+): RowSource {
+  const matches = matchRows(filters);
+  const of = { keyId: filters.key_id, userId: filters.user_id };
+  return {
+    async *read() {
+      for (const day of daysIn(range)) {
+        yield (await store.readUsageOfDay(organizationId, day, of)).filter(matches);
+      }
+    },
+    completeFrom: () => null,
+  };
+}
+
+/** How far the clock of the worker that made an id can be off Redis's. */
+const CLOCK_SKEW_MS = 60_000;
+const PAGE = 500;
+
+/** Reads the requests that are still listed, about 10,000 of an organization. Hours and sessions are kept nowhere else. */
+export function readListedRequests(
+  store: Pick<RowStore, "listRequests">,
+  organizationId: string,
+  range: DayRange,
+  filters: Filters,
+): RowSource {
+  const matches = matchRows(filters);
+  const [startMs, endMs] = [Date.parse(range.from), Date.parse(range.to) + DAY_MS];
+  let entries = 0;
+  let oldestMs = 0;
+  return {
+    async *read() {
+      entries = 0;
+      let after: string | null = null;
+      const filter = {
+        fromMs: Math.max(0, startMs - CLOCK_SKEW_MS),
+        matches: (request: RecentRequest): boolean => {
+          if (request.refusal === null) {
+            entries += 1;
+            oldestMs = request.recordedAtMs;
+          }
+          return isCounted(request);
+        },
+      };
+      do {
+        const page = await store.listRequests(organizationId, { limit: PAGE, after }, filter);
+        yield page.items.map(mapRequest).filter((row) => {
+          const timeMs = Date.parse(row.hour ?? "");
+          return timeMs >= startMs && timeMs < endMs && matches(row);
+        });
+        after = page.next;
+      } while (after !== null);
+    },
+    // A list with fewer entries has lost none of them.
+    completeFrom: () => (entries < RECENT_ENTRIES ? null : formatTime(oldestMs)),
+  };
+}
+
+/** Whether the request is in the organization's usage: it was sent to a model server. */
+function isCounted(request: RecentRequest): boolean {
+  const isUsed = request.costMicrocents > 0n || KINDS_BY_POSITION.some((kind) => request[kind] > 0);
+  return request.refusal === null && (isUsed || request.way.upstream !== null);
+}
+
+const HOUR_MS = 3_600_000;
+
+function mapRequest(request: RecentRequest): ReportRow {
+  const timeMs = timeOfId(request.requestId) ?? request.recordedAtMs;
+  const { keyId, owners, model, tags, session, costMicrocents, toolMicrocents } = request;
+  return {
+    day: dayAt(timeMs).name,
+    hour: `${formatTime(Math.floor(timeMs / HOUR_MS) * HOUR_MS).slice(0, "2026-11-21T14:00".length)}Z`,
+    keyId,
+    owners,
+    model,
+    tags,
+    session,
+    ...mapTokens((kind) => request[kind]),
+    requests: 1,
+    estimatedRequests: request.estimated ? 1 : 0,
+    costMicrocents,
+    toolMicrocents,
+  };
+}
+
+function matchRows(filters: Filters): (row: ReportRow) => boolean {
+  const { key_id: keyId, user_id: userId, group_id: groupId, model, tag, session } = filters;
+  const parsed = tag === undefined ? null : parseTagList(tag);
+  const tags = parsed !== null && "tags" in parsed ? parsed.tags : "";
+  return (row) => {
+    const owners = parseOwnerIds(row.owners);
+    return (
+      (keyId === undefined || row.keyId === keyId) &&
+      (userId === undefined || owners.userId === userId) &&
+      (groupId === undefined || owners.groupId === groupId) &&
+      (model === undefined || row.model === model) &&
+      (session === undefined || row.session === session) &&
+      hasTags(row.tags, tags)
+    );
+  };
+}
