@@ -18,13 +18,14 @@ export interface InstalledEnvoy {
 
 export interface ConfigCheckEnvoyOptions extends ConfigCheckOptions {
   readonly envoyFile: string;
-  /** Null: there is none here, or it is not to be asked. */
+  /** Null: not installed, or not to be used. */
   readonly envoy: InstalledEnvoy | null;
 }
 
 /**
- * `inference-gateway config check --envoy`: the configuration first; when it is right, everything in the bootstrap that
- * breaks a promise of the gateway (stderr), or `ok` (stdout). Resolves to the exit code, 0 or 1.
+ * `inference-gateway config check --envoy`: checks the configuration first, then prints everything in the
+ * bootstrap that breaks a promise of the gateway (stderr), or `ok` (stdout). Resolves to the exit code, 0 or
+ * 1.
  */
 export async function configCheckEnvoy(options: ConfigCheckEnvoyOptions): Promise<number> {
   const config = readConfig(options);
@@ -38,7 +39,7 @@ export async function configCheckEnvoy(options: ConfigCheckEnvoyOptions): Promis
   return report(options, findings, validation);
 }
 
-/** Null when it has problems, which `config check` itself prints. */
+/** Returns null if it has problems, which `config check` prints. */
 function readConfig(options: ConfigCheckEnvoyOptions): Config | null {
   try {
     return loadConfig(options.file, options);
@@ -90,7 +91,7 @@ function report(
   return ok ? 0 : 1;
 }
 
-/** As programs read it. */
+/** Formats for programs. */
 function formatJson({ check, level, path, line, message, fix }: BootstrapFinding): object {
   return { check, severity: level, path, line, message, fix };
 }

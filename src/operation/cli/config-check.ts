@@ -4,7 +4,7 @@ import type { Config } from "../../shared/config/schema.ts";
 import { cleanScreen, escapeHidden } from "../../shared/text/plain-text.ts";
 import { openScreen, type OutputStream, type Screen } from "./terminal/screen.ts";
 
-/** Where a command writes; `process.stdout` is one. */
+/** Output of a command, such as `process.stdout`. */
 export interface TextOutput extends OutputStream {
   write(text: string): unknown;
 }
@@ -13,13 +13,13 @@ export interface ConfigCheckOptions extends LoadOptions {
   readonly file: string;
   readonly stdout: TextOutput;
   readonly stderr: TextOutput;
-  /** One JSON object on stdout instead of text. */
+  /** Prints one JSON object on stdout instead of text. */
   readonly json?: boolean;
 }
 
 /**
- * `inference-gateway config check`: prints all problems of a configuration file (stderr), or `ok` and what is in it
- * (stdout). Resolves to the exit code, 0 or 1.
+ * `inference-gateway config check`: prints all problems of a configuration file (stderr), or `ok` and a
+ * summary (stdout). Resolves to the exit code, 0 or 1.
  */
 export async function configCheck(options: ConfigCheckOptions): Promise<number> {
   const { file, stdout, stderr, json = false, env = process.env } = options;
@@ -42,7 +42,7 @@ export async function configCheck(options: ConfigCheckOptions): Promise<number> 
 interface Summary {
   readonly models: readonly string[];
   readonly upstreams: readonly string[];
-  /** How many models have a price in each currency. */
+  /** Number of models with a price, by currency. */
   readonly currencies: Readonly<Record<string, number>>;
 }
 

@@ -39,11 +39,14 @@ async function checkAction(options: CheckCommandOptions): Promise<void> {
   const { configCheckEnvoy } = await import("./config-check-envoy.ts");
   const envoy = options.validate ? await findInstalledEnvoy() : null;
   const paths = { envoyFile: options.envoy, envoy };
-  // The upstreams' credentials may be known to Envoy's host only.
+  // The upstreams' credentials may only exist on Envoy's host.
   process.exitCode = await configCheckEnvoy({ ...common, ...paths, secrets: "none" });
 }
 
-/** The one that the set-up has or would take: ENVOY_BIN, PATH, what `npm start` installed. None is installed for a check. */
+/**
+ * Finds the Envoy that the setup would use: ENVOY_BIN, PATH, or installed by `npm start`. Installs none for a
+ * check.
+ */
 async function findInstalledEnvoy(): Promise<InstalledEnvoy | null> {
   const { findEnvoy, readEnvoyVersion } = await import("../setup/envoy.ts");
   const { createToolContext } = await import("../setup/tool-context.ts");

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 
-/** `demo-upstream`: the small model server that `up` starts by itself, for a container beside the gateway. */
+/** `demo-upstream`: the small model server that `up` starts by itself, for a container next to the gateway. */
 export function addDemoUpstreamCommand(program: Command): void {
   program
     .command("demo-upstream", { hidden: true })

@@ -15,7 +15,7 @@ const COLOURS: Readonly<Record<DoctorFinding["level"], Level>> = {
   problem: "bad",
 };
 
-/** `doctor`: what is wrong with the gateway on this host. */
+/** `doctor`: reports problems of the gateway on this host. */
 export function addDoctorCommand(program: Command): void {
   program
     .command("doctor")
@@ -57,7 +57,7 @@ async function requireLocalConfig(): Promise<string> {
   throw new CommandError("No gateway runs from this directory, and it has no gateway.yaml. Pass --config.");
 }
 
-/** What is wrong comes first. */
+/** Formats problems first. */
 function formatFindings(screen: Screen, findings: readonly DoctorFinding[]): string {
   const of = (level: DoctorFinding["level"]) => findings.filter((finding) => finding.level === level);
   const ordered = [...of("problem"), ...of("warning"), ...of("ok"), ...of("skipped")];
@@ -69,7 +69,7 @@ function formatFindings(screen: Screen, findings: readonly DoctorFinding[]): str
   return `${ordered.map((finding) => formatFinding(screen, finding)).join("\n")}\n\n${summary}\n`;
 }
 
-/** As programs read it. */
+/** Formats for programs. */
 function formatJson({ check, level, code, message, since, fix }: DoctorFinding): object {
   return { check, level, code, what: message, since, todo: fix };
 }

@@ -1,4 +1,7 @@
-/** `envoy render --into`: the gateway into an operator's own bootstrap, which is written only when that is meant. */
+/**
+ * `envoy render --into`: merges the gateway into an operator's own bootstrap, and writes it only after
+ * confirmation.
+ */
 import { constants } from "node:fs";
 import { copyFile, open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -13,7 +16,7 @@ import { formatUnifiedDiff, paintDiff } from "./unified-diff.ts";
 export interface MergeIntoOptions {
   readonly file: string;
   readonly config: Config;
-  /** For the command that is named as the next one. */
+  /** Configuration file to name in the suggested next command. */
   readonly configFile: string;
   readonly merging: MergeOptions;
   /** Write without asking. */
@@ -22,7 +25,7 @@ export interface MergeIntoOptions {
 
 /**
  * Prints the difference on stdout; everything else goes to stderr.
- * @throws CommandError for a file that cannot be read, written or merged; it is as it was then.
+ * @throws CommandError if a file cannot be read, written or merged; it is then unchanged.
  */
 export async function mergeInto({
   file,
@@ -75,11 +78,11 @@ async function isMeant(file: string): Promise<boolean> {
   return /^y(?:es)?$/i.test((await ask(`Write this to ${file}? [y/N] `)).trim());
 }
 
-/** Puts the new text in the place of the old in one step, with its mode; returns where the old one is kept. */
+/** Replaces the file atomically, keeping its mode; returns the path of the backup. */
 async function replace(file: string, text: string): Promise<string> {
   let draft: string | null = null;
   try {
-    // Behind a link lies what is to be replaced, not the link.
+    // Replaces the target of a link, not the link.
     const target = await realpath(file);
     draft = join(dirname(target), `.${basename(target)}.${process.pid}`);
     const { mode } = await stat(target);
@@ -100,7 +103,7 @@ async function replace(file: string, text: string): Promise<string> {
   }
 }
 
-/** A copy beside it, of a name that nothing has yet. */
+/** Copies it to a new, unused name. */
 async function keep(file: string): Promise<string> {
   for (let number = 1; ; number += 1) {
     const backup = `${file}.before${number === 1 ? "" : `-${number}`}`;

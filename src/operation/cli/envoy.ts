@@ -135,19 +135,19 @@ async function secretsAction(options: SecretsCommandOptions): Promise<void> {
   const secrets = await import("../../envoy/bootstrap/upstream-secrets.ts");
   const config = await load(options.config, "upstreams");
   const folder = secretsFolder(config, options.secrets);
-  // Before the first write: what changes meanwhile is seen by the next poll.
+  // Started before the first write, so that the next poll sees changes in between.
   const watcher = options.watch === true ? secrets.watchUpstreamSecrets(config, folder, report) : null;
   await secrets.writeUpstreamSecrets(config, folder);
   if (watcher === null) return;
   report({ written: [] });
-  // The watch itself keeps no process alive.
+  // The watcher itself does not keep the process alive.
   const alive = setInterval(() => undefined, 60_000);
   await Promise.race([once(process, "SIGTERM"), once(process, "SIGINT")]);
   clearInterval(alive);
   watcher.close();
 }
 
-/** One line of JSON, as the sidecar's own log has it. Never a secret. */
+/** Prints one line of JSON like the sidecar's log. Never contains a secret. */
 function report(outcome: { readonly written: readonly string[] } | { readonly problem: unknown }): void {
   const fields =
     "problem" in outcome
@@ -160,7 +160,7 @@ function report(outcome: { readonly written: readonly string[] } | { readonly pr
   process.stdout.write(`${JSON.stringify({ ...fields, time: new Date().toISOString() })}\n`);
 }
 
-/** Of secrets the upstreams' credentials alone are needed here, and only where they are written. */
+/** Loads the configuration; requires only the upstreams' credentials, and only when writing them. */
 async function load(file: string, secrets: "upstreams" | "none"): Promise<Config> {
   const { loadConfig } = await import("../../shared/config/load.ts");
   return loadConfig(file, { secrets });

@@ -4,7 +4,7 @@ import { explainRequest } from "./management/explain-request.ts";
 import { findOrganization, findRequestIds, organizationPath, refuseAmbiguous } from "./management/find.ts";
 import { addOrganizationOption, type GlobalCommandRow } from "./management/management-command.ts";
 
-/** `explain <request>`: why a request was refused, or what it cost and how that comes about. */
+/** `explain <request>`: why a request was rejected, or how its cost was calculated. */
 export const explainCommand: GlobalCommandRow = {
   usage: "explain <request>",
   description:
@@ -26,7 +26,7 @@ interface Found {
   readonly request: JsonObject;
 }
 
-/** In the organization that is named, or in whichever knows it. */
+/** Searches the named organization, or otherwise all. */
 async function findRequest(client: AdminClient, wanted: string, org: string | undefined): Promise<Found> {
   const organizations =
     org === undefined ? await client.list("/api/organizations") : [await findOrganization(client, org)];
@@ -51,7 +51,7 @@ async function findRequest(client: AdminClient, wanted: string, org: string | un
   );
 }
 
-/** Null: this organization has none such. */
+/** Returns null if the organization does not have it. */
 async function readRequest(client: AdminClient, path: string): Promise<JsonObject | null> {
   return client.call("GET", path).catch((error: unknown) => {
     if (error instanceof RefusedCall && error.status === 404) return null;

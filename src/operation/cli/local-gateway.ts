@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { readRunningGateway } from "../supervisor/running-gateway.ts";
 
 /**
- * The `gateway.yaml` of the gateway that runs from this folder, else the one that `up` without --config has left here,
- * else `gateway.yaml` itself; null where there is none.
+ * Returns the `gateway.yaml` of the gateway that runs from this directory, otherwise the one written by `up`
+ * without --config, otherwise `gateway.yaml` itself; null if none exists.
  */
 export function findLocalConfig(folder: string = process.cwd()): string | null {
   const dataDir = join(folder, "data");

@@ -24,7 +24,7 @@ Examples:
   inference-gateway usage show --org Acme --group-by key,model
 `;
 
-/** The whole command line. Each command loads what it needs when it runs, so that help is there at once. */
+/** Creates the whole command line. Each command loads its modules when it runs, so that help appears at once. */
 export function createProgram(): Command {
   const program = createStackProgram().addHelpText("after", EXAMPLES);
   addConfigCommands(program);

@@ -4,10 +4,10 @@ import { UsageError } from "./management/command-error.ts";
 import { createStackProgram, isStackCommand } from "./stack-program.ts";
 import { openScreen } from "./terminal/screen.ts";
 
-/** A command line that nobody can run: unknown command, missing option. */
+/** Exit code for an invalid command line: unknown command, missing option. */
 const USAGE_EXIT_CODE = 2;
 
-/** Errors whose message says it all. Whatever else is thrown is a defect, and its stack is shown. */
+/** Errors that are shown without a stack. Any other error is a defect. */
 const EXPECTED = new Set([
   "LaunchError",
   "SetupError",
@@ -18,8 +18,8 @@ const EXPECTED = new Set([
 ]);
 
 /**
- * Runs a command line as `process.argv` gives it. Resolves with the exit code of what has ended, null when it goes on
- * running (`serve`, a worker), whose end is its own matter.
+ * Runs a command line from `process.argv`. Resolves with the exit code after the end, null if it keeps
+ * running (`serve`, a worker) and ends by itself.
  */
 export async function runProgram(argv: readonly string[]): Promise<number | null> {
   try {
@@ -35,7 +35,7 @@ export async function runProgram(argv: readonly string[]): Promise<number | null
   }
 }
 
-/** What a pipeline into stdout rejects with; files have no such error. */
+/** Returns whether it is the error of a closed stdout pipe; files have no such error. */
 function isClosedPipe(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "EPIPE";
 }

@@ -5,7 +5,7 @@ import { parseDigits } from "./management/option-values.ts";
 
 const parseCount = parseDigits(6);
 
-/** Above Kubernetes' 30 s only with a longer `terminationGracePeriodSeconds`. */
+/** Exceeding Kubernetes' 30 s requires a longer `terminationGracePeriodSeconds`. */
 const DEFAULT_DRAIN_SECONDS = 30;
 
 interface ServeCommandOptions extends ConfigOverrides {
@@ -39,7 +39,7 @@ export function addServeCommands(program: Command): void {
   serve.addOption(hidden(serve, "--demo", "demo organization and API key, created at the start"));
   program
     .command("worker", { hidden: true })
-    // Whose worker it is, for whoever looks at processes. What is in the file the supervisor tells it.
+    // Only informs people who list processes. The supervisor sends the contents.
     .requiredOption("--config <file>")
     .requiredOption("--index <n>", "", parseCount)
     .requiredOption("--address <address>")
@@ -71,7 +71,7 @@ async function serveAction(options: ServeCommandOptions): Promise<void> {
   logProcessWarnings(log);
   await runServe({
     configFile: options.config,
-    // The upstreams' credentials are Envoy's alone: the sidecar neither needs nor reads them.
+    // The sidecar neither needs nor reads the upstreams' credentials, which are Envoy's.
     loadConfig: () => loadConfig(options.config, { secrets: "own" }),
     overrides: options,
     entry: { modulePath: entryFile(), args: ["--config", options.config] },

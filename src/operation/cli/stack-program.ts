@@ -4,17 +4,17 @@ import { addServeCommands } from "./serve.ts";
 import { openScreen } from "./terminal/screen.ts";
 import { addUpCommand } from "./up.ts";
 
-/** What the processes of a stack are started by. */
+/** Commands that start the processes of a stack. */
 const COMMANDS: ReadonlySet<string | undefined> = new Set(["up", "serve", "worker", "admin"]);
 
-/** Whether a command line, as `process.argv` has it, needs `createStackProgram` alone. */
+/** Returns whether a command line from `process.argv` only needs `createStackProgram`. */
 export function isStackCommand(argv: readonly string[]): boolean {
   return COMMANDS.has(argv[2]);
 }
 
 /**
- * The program with these commands, the first ones of all. Apart from the others, whose tables of settings, options and
- * columns are half of what the start of such a process would take.
+ * Creates the program with these commands only. Separate from the others, whose tables of settings, options
+ * and columns would take half of such a process's start.
  */
 export function createStackProgram(): Command {
   const program = new Command("inference-gateway")

@@ -1,9 +1,9 @@
-/** The difference between two texts, shown before one of them is written. */
+/** Difference between two texts, shown before one of them is written. */
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from "diff";
 import type { Level, Screen } from "./terminal/screen.ts";
 
 const CONTEXT_LINES = 3;
-/** The names of both files. */
+/** Lines with the names of both files. */
 const HEADING_LINES = 2;
 
 /** Formats the difference as `diff -u` does; "" for equal texts. */

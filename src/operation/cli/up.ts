@@ -43,7 +43,7 @@ async function upAction(options: UpCommandOptions): Promise<void> {
   process.exit(code);
 }
 
-/** What `doctor` calls a problem: on stderr, a line each. */
+/** Prints `doctor`'s problems on stderr, one per line. */
 async function tellProblems(config: Config): Promise<void> {
   const { examineRunning } = await import("../doctor/doctor.ts");
   const problems = (await examineRunning(config)).filter(({ level }) => level === "problem");
@@ -64,9 +64,9 @@ interface UpConfigOptions {
 const FILE = "gateway.yaml";
 
 /**
- * The file that is named, the one that is made for `--upstream`, else the `gateway.yaml` of this folder; null for the
- * built-in one with its demo model.
- * @throws CommandError where that is not to be done; ConfigError for a file of this folder that is none.
+ * Returns the named file, the one created for `--upstream`, or the `gateway.yaml` of this directory; null for
+ * the built-in one with its demo model.
+ * @throws CommandError if that is not allowed; ConfigError for an invalid file of this directory.
  */
 async function chooseConfig(options: UpConfigOptions): Promise<string | null> {
   const { config, upstream, upstreamKeyEnv = null } = options;
@@ -89,7 +89,10 @@ function tell(line: string): void {
   process.stderr.write(`${cleanText(line)}\n`);
 }
 
-/** One that merely lies in the folder may be anybody's: it is sent no secret, and opens no other gateway's data. */
+/**
+ * A file that just is in the directory may come from anywhere: it gets no secret, and opens no other
+ * gateway's data.
+ */
 async function requireHarmless(file: string): Promise<void> {
   const { loadConfig } = await import("../../shared/config/load.ts");
   const { findSecrets } = await import("../../shared/config/find-secrets.ts");

@@ -21,14 +21,14 @@ interface VerifyOptions {
   readonly json?: true;
 }
 
-/** Longer than on the path: nothing waits for it, and a month's usage takes a while to read. */
+/** Longer than on the request path: nobody waits, and reading a month's usage takes time. */
 const COMMAND_TIMEOUT_MS = 10_000;
-/** A Redis that is only just starting is there by then, or says that it is not. */
+/** Allows for a Redis that is starting. */
 const READY_TIMEOUT_MS = 10_000;
-/** Organizations. */
+/** Organizations per read. */
 const READ_TOGETHER = 200;
 
-/** `usage verify` and `usage rebuild`: straight to Redis and the log of requests, for the operator of the host. */
+/** `usage verify` and `usage rebuild`: access Redis and the request log directly, for the host's operator. */
 export function addUsageVerifyCommands(program: Command): void {
   const usage = program.commands.find((command) => command.name() === "usage") ?? program.command("usage");
   addOptions(
@@ -96,7 +96,7 @@ async function rebuild(options: VerifyOptions): Promise<void> {
   });
 }
 
-/** Of deleted organizations, too: their usage is kept, and what of it was charged. */
+/** Includes deleted organizations: their usage and charges are kept. */
 async function readCurrencies(store: Store): Promise<Currencies> {
   const currencies = new Map<string, string>();
   const ids = await store.listOrganizationIds();
@@ -115,7 +115,7 @@ async function withStore(options: VerifyOptions, run: Run): Promise<void> {
   const { loadConfig } = await import("../../shared/config/load.ts");
   const { applyOverrides } = await import("../supervisor/config-overrides.ts");
   const loaded = loadConfig(options.config, { secrets: "own" });
-  // Without a configured Redis: the private one of a stack that runs on this machine.
+  // Without a configured Redis: the private one of a stack on this host.
   const privateRedis = join(loaded.sidecar.sockets, "redis.sock");
   const config = loaded.redis === null ? applyOverrides(loaded, { privateRedis }) : loaded;
   const opened = await open(config, loaded.redis === null);
@@ -131,7 +131,7 @@ async function withStore(options: VerifyOptions, run: Run): Promise<void> {
   }
 }
 
-/** @throws CommandError when Redis does not answer, lets nobody in, or has data of another version. */
+/** @throws CommandError if Redis is unreachable, rejects the login, or has data of another version. */
 async function open(config: Config, isPrivate: boolean): Promise<OpenStore> {
   const { openStore } = await import("../../data-path/store/open-store.ts");
   const { createLogger } = await import("../../shared/telemetry/logger.ts");
@@ -212,7 +212,7 @@ function formatJson(value: object): string {
   return `${JSON.stringify(value, (_key, each: unknown) => (typeof each === "bigint" ? String(each) : each))}\n`;
 }
 
-/** Nothing where no organization counts any. */
+/** Empty if no organization counts any. */
 function formatWindows({ organizations, compared, notCompared }: WindowVerification): string {
   if (organizations === 0) return "";
   const head = `Windows of limits: ${compared} of ${organizations} organizations held against the usage rows.\n`;

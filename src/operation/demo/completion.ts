@@ -1,6 +1,6 @@
 /**
- * The demo model: it repeats the last user message, word by word. A word with the white space before it counts as one
- * token, so that every figure on a demo's bill can be checked by hand.
+ * Demo model: repeats the last user message, word by word. A word with its preceding whitespace counts as one
+ * token, so that a demo's bill can be checked by hand.
  */
 
 /** A request that the demo model refuses; becomes a 400. */
@@ -15,12 +15,12 @@ export class DemoRequestError extends Error {
   }
 }
 
-/** What the demo model does with one request. */
+/** Result of the demo model for one request. */
 export interface DemoCompletion {
   readonly model: string;
   readonly stream: boolean;
   readonly includeUsage: boolean;
-  /** The answer, one token each; joined they are the text. */
+  /** Tokens of the answer; joined they are its text. */
   readonly tokens: readonly string[];
   readonly finishReason: "stop" | "length";
   readonly usage: DemoUsage;
@@ -35,8 +35,8 @@ export interface DemoUsage {
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * The answer to a chat completion request.
- * @throws DemoRequestError for a body that is not one.
+ * Answers a chat completion request.
+ * @throws DemoRequestError for an invalid body.
  */
 export function createDemoCompletion(body: unknown): DemoCompletion {
   if (!isJsonObject(body)) throw new DemoRequestError("The request body must be a JSON object.", null);
@@ -67,7 +67,7 @@ export function createDemoCompletion(body: unknown): DemoCompletion {
   };
 }
 
-/** The text cut before each run of white space; nothing is lost between the pieces. */
+/** Splits the text before each run of whitespace, without losing characters. */
 export function splitWords(text: string): readonly string[] {
   return text.match(/\s*\S+(?:\s+$)?/gu) ?? [];
 }

@@ -1,6 +1,6 @@
 /**
- * The demo model's embeddings: each word turns a few of a vector's places, so that texts with the same words lie near
- * each other. A word, or a token id, counts as one token.
+ * Embeddings of the demo model: each word changes a few of a vector's components, so that texts with common
+ * words are similar. A word, or a token id, counts as one token.
  */
 import { createHash } from "node:crypto";
 import { isJsonObject } from "../../shared/text/json-object.ts";
@@ -11,8 +11,8 @@ const MAX_DIMENSIONS = 4_096;
 const BYTES_PER_NUMBER = 4;
 
 /**
- * The whole answer to an embeddings request.
- * @throws DemoRequestError for a body that is not one.
+ * Returns the response to an embeddings request.
+ * @throws DemoRequestError for an invalid body.
  */
 export function createDemoEmbeddings(body: unknown): object {
   if (!isJsonObject(body)) throw new DemoRequestError("The request body must be a JSON object.", null);
@@ -31,8 +31,8 @@ export function createDemoEmbeddings(body: unknown): object {
 }
 
 /**
- * The words of each prompt: a text, token ids, or a list of either.
- * @throws DemoRequestError when it is none of them.
+ * Returns the words of each prompt: a text, token ids, or a list of either.
+ * @throws DemoRequestError for anything else.
  */
 export function readPrompts(value: unknown, param: string): readonly (readonly string[])[] {
   const list: readonly unknown[] = Array.isArray(value) && !value.every(isNumber) ? value : [value];
@@ -48,7 +48,7 @@ function isNumber(value: unknown): value is number {
   return typeof value === "number";
 }
 
-/** Of length 1, or all zeros for no words. */
+/** Returns a unit vector, or zeros without words. */
 function embed(words: readonly string[], dimensions: number): number[] {
   const vector = Array.from({ length: dimensions }, () => 0);
   for (const word of words) {

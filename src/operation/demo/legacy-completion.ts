@@ -1,4 +1,4 @@
-/** The demo model's legacy completions: each prompt's words, repeated. */
+/** Legacy completions of the demo model: each prompt's words, repeated. */
 import { isJsonObject } from "../../shared/text/json-object.ts";
 import { DemoRequestError, type DemoUsage, readTokenLimit } from "./completion.ts";
 import { readPrompts } from "./embedding.ts";
@@ -7,7 +7,7 @@ export interface DemoLegacyCompletion {
   readonly model: unknown;
   readonly stream: boolean;
   readonly includeUsage: boolean;
-  /** The answers, of one token each; joined they are the text. */
+  /** Answers with their tokens; joined they are the text. */
   readonly choices: readonly {
     readonly tokens: readonly string[];
     readonly finishReason: "stop" | "length";
@@ -16,8 +16,8 @@ export interface DemoLegacyCompletion {
 }
 
 /**
- * The answer to a legacy completion request.
- * @throws DemoRequestError for a body that is not one.
+ * Answers a legacy completion request.
+ * @throws DemoRequestError for an invalid body.
  */
 export function createDemoLegacyCompletion(body: unknown): DemoLegacyCompletion {
   if (!isJsonObject(body)) throw new DemoRequestError("The request body must be a JSON object.", null);

@@ -1,4 +1,4 @@
-/** The organization and key that a first run makes, so that the first request can be sent at once. */
+/** Organization and key created by a first run, so that the first request can be sent at once. */
 import { createKey, displayKey, hashKey, isWellFormedKey } from "../../data-path/auth/key-format.ts";
 import type { Config } from "../../shared/config/schema.ts";
 import { KEY_SETTINGS } from "../../shared/settings/key.ts";
@@ -7,8 +7,8 @@ import { defaultsOf } from "../../shared/settings/table.ts";
 import type { Store } from "../../data-path/store/types.ts";
 
 /**
- * The key of the demo organization: the stored one when the gateway still knows it, else a new one, with a new
- * organization when there is none of this name.
+ * Returns the key of the demo organization: the stored one if the gateway still knows it, otherwise a new
+ * one, with a new organization if there is none of this name.
  */
 export async function ensureDemoKey(store: Store, config: Config, storedKey: string | null): Promise<string> {
   const organizationId = storedKey === null ? null : await findOrganization(store, storedKey);
@@ -33,7 +33,7 @@ async function findOrganization(store: Store, key: string): Promise<string | nul
   return reference?.organizationId ?? null;
 }
 
-/** A currency in which every model has a price, US dollars when they do. */
+/** Returns a currency in which every model has a price, preferably US dollars. */
 function billingCurrency(config: Config): string {
   const currencies = Object.keys(config.catalog[0]?.prices ?? {});
   const common = currencies.filter((currency) => config.catalog.every((model) => currency in model.prices));

@@ -1,8 +1,8 @@
 /**
- * The demo upstream: what `npm start` puts behind the gateway when nobody has named a real model server. An honest
- * chat completions server: JSON and SSE with one delta per word, exact usage, legacy completions and embeddings,
- * `GET /v1/models`, errors in the OpenAI shape. It ignores tools and every other field that it does not know, keeps nothing, and is no part of the gateway:
- * requests reach it through Envoy alone, like any other upstream.
+ * Demo upstream of `npm start`, used if no real model server is configured. A real chat completions server:
+ * JSON and SSE with one delta per word, exact usage, legacy completions and embeddings, `GET /v1/models`,
+ * errors in the OpenAI format. Ignores tools and all other unknown fields, stores nothing, and is not part of
+ * the gateway: requests only reach it through Envoy, like any other upstream.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -14,25 +14,25 @@ import { createDemoLegacyCompletion, type DemoLegacyCompletion } from "./legacy-
 
 export interface DemoUpstreamOptions {
   readonly host: string;
-  /** 0: any free port. */
+  /** Port; 0 picks a free one. */
   readonly port: number;
-  /** Pause before each word of a stream, so that a person sees it stream. Default 15. */
+  /** Pause before each word of a stream, to make streaming visible. Default: 15. */
   readonly wordDelayMs?: number;
 }
 
 export interface DemoUpstream {
   /** "http://127.0.0.1:9000", without a path. */
   readonly url: string;
-  /** Ends open answers too. */
+  /** Also ends open responses. */
   close(): Promise<void>;
 }
 
-/** What the gateway lets through by default, and room for what it adds. */
+/** The gateway's default limit, and space for its additions. */
 const MAX_BODY_BYTES = 33 * 1024 * 1024;
 const DEFAULT_WORD_DELAY_MS = 15;
-/** A client that reads nothing for so long is given up. */
+/** A client that reads nothing for this long is disconnected. */
 const WRITE_TIMEOUT_MS = 30_000;
-/** Those of the built-in configuration; any other name is served as well. */
+/** Models of the built-in configuration; any other name is served as well. */
 const MODEL_IDS = ["echo", "embed"];
 
 class DemoHttpError extends Error {
@@ -47,7 +47,7 @@ class DemoHttpError extends Error {
 
 /**
  * Starts the demo upstream and resolves once it listens.
- * @throws the system's error when the port is taken.
+ * @throws the system's error if the port is taken.
  */
 export async function startDemoUpstream(options: DemoUpstreamOptions): Promise<DemoUpstream> {
   const wordDelayMs = options.wordDelayMs ?? DEFAULT_WORD_DELAY_MS;
@@ -55,7 +55,7 @@ export async function startDemoUpstream(options: DemoUpstreamOptions): Promise<D
     handle(request, response, wordDelayMs).catch((thrown: unknown) => sendError(request, response, thrown));
   });
   server.requestTimeout = 60_000;
-  // Above Envoy's idle timeout for upstream connections nothing is gained; under it, Envoy would meet closed ones.
+  // Longer than Envoy's idle timeout for upstream connections, so that Envoy never meets closed ones.
   server.keepAliveTimeout = 3_600_000;
   server.listen(options.port, options.host);
   await once(server, "listening");
@@ -208,7 +208,7 @@ async function sendEvent(response: ServerResponse, event: unknown): Promise<void
     await Promise.race([once(response, "drain", { signal }), once(response, "close", { signal })]);
   } finally {
     clearTimeout(timer);
-    // Takes off the listener that lost the race.
+    // Removes the listener that lost the race.
     controller.abort();
   }
 }
@@ -227,7 +227,7 @@ function sendError(request: IncomingMessage, response: ServerResponse, thrown: u
     response.destroy();
     return;
   }
-  // What is left of a body that was refused would otherwise be read as the next request.
+  // Otherwise the rest of a rejected body would be read as the next request.
   if (!request.complete) response.setHeader("connection", "close");
   const { status, message, param } = describeError(thrown);
   const type = status >= 500 ? "server_error" : "invalid_request_error";

@@ -1,4 +1,4 @@
-/** The gateway's own addresses, as clients and people reach it: does each lead to what it is for. */
+/** Checks of the gateway's own addresses for clients and people. */
 import { isLoopback } from "../../shared/host/local-url.ts";
 import type { Config } from "../../shared/config/schema.ts";
 import { REMAINING_HEADER } from "../../shared/contract/header-names.ts";
@@ -10,14 +10,14 @@ const MAX_BODY_BYTES = 4 * 1024 ** 2;
 interface Address {
   readonly check: string;
   readonly url: string;
-  /** What is asked for there, and whether the answer is that of what should be there. */
+  /** Path to request, and check of the response. */
   readonly path: string;
   readonly isOurs: (answer: Response, body: string) => boolean;
   readonly codes: Readonly<Record<"unencrypted" | "elsewhere" | "unreachable", FindingCode>>;
   readonly leadsTo: string;
 }
 
-/** `public_base_url` leads to the API: a call without a key is refused in the gateway's own way. */
+/** Checks that `public_base_url` leads to the API: a call without a key gets the gateway's own error. */
 export async function checkPublicUrl({ publicBaseUrl }: Config): Promise<DoctorFinding[]> {
   const check = "public_base_url";
   if (publicBaseUrl === null) return [skipped(check, "Not set; the snippets use the address in `listen`.")];
@@ -35,7 +35,7 @@ export async function checkPublicUrl({ publicBaseUrl }: Config): Promise<DoctorF
   });
 }
 
-/** `dashboard.base_url` leads to the admin server. */
+/** Checks that `dashboard.base_url` leads to the admin server. */
 export async function checkDashboardUrl({ dashboard, notifications }: Config): Promise<DoctorFinding[]> {
   const check = "dashboard.base_url";
   if (dashboard.baseUrl === null) {
@@ -78,7 +78,7 @@ async function checkAddress(address: Address): Promise<DoctorFinding[]> {
   }
 }
 
-/** The beginning of the body: what answers may be anything. */
+/** Reads the start of the body, since any server may respond. */
 async function readBounded(answer: Response): Promise<string> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;

@@ -1,4 +1,4 @@
-/** Requests that an upstream refuses for what only the operator can end. */
+/** Checks for upstream errors that only the operator can resolve. */
 import type { Config } from "../../shared/config/schema.ts";
 import { type DoctorFinding, type FindingCode, found, ok, reasonOf, skipped } from "./finding.ts";
 import { readSamples, type Sample } from "./read-metrics.ts";
@@ -11,7 +11,7 @@ interface Refusal {
   readonly fix: string;
 }
 
-/** By the code that clients are told. */
+/** Errors by the code that clients get. */
 const REFUSALS: Readonly<Record<string, Refusal>> = {
   upstream_model_not_found: {
     finding: "upstream_model_unknown",
@@ -25,7 +25,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   },
 };
 
-/** Asks the running gateway's metrics: what upstreams have answered its workers know. */
+/** Reads the running gateway's metrics, in which workers report upstream errors. */
 export async function checkAnswers(config: Config): Promise<DoctorFinding[]> {
   let samples: readonly Sample[];
   try {

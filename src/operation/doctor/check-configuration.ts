@@ -1,4 +1,4 @@
-/** Whether the running gateway has taken over the file as it is now. */
+/** Checks that the running gateway uses the current file. */
 import { formatProblem } from "../../shared/config/config-error.ts";
 import { readConfigState } from "../../shared/config/reload/config-state.ts";
 import type { Config } from "../../shared/config/schema.ts";

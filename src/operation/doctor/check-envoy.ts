@@ -1,4 +1,4 @@
-/** Envoy: reachable by its admin socket, ready, and with the filters in force that keep unadmitted requests out. */
+/** Checks of Envoy: reachable by its admin socket, ready, and with the filters that require an admission. */
 import type { Config } from "../../shared/config/schema.ts";
 import { describeUnprovenEnvoy, PROVEN_ENVOYS } from "../../shared/contract/proven-versions.ts";
 import { type DoctorFinding, found, ok, reasonOf } from "./finding.ts";
@@ -39,7 +39,7 @@ function checkVersion(reported: string): DoctorFinding {
   return found("envoy_unproven", check, { message, fix });
 }
 
-/** Order and flags of the filters in what Envoy says that it runs with. */
+/** Checks order and flags of the filters in Envoy's configuration dump. */
 export function checkFilters(dump: unknown): DoctorFinding[] {
   const check = "envoy.filters";
   const managers = collect(dump, (node) => String(node["@type"]).endsWith(MANAGER));
@@ -80,7 +80,7 @@ function checkClusters(dump: unknown, config: Config): DoctorFinding[] {
   return [found("envoy_cluster_missing", "envoy.clusters", { message })];
 }
 
-/** Every object of the tree that `isWanted`. */
+/** Collects all matching objects of the tree. */
 function collect(value: unknown, isWanted: (node: Node) => boolean): Node[] {
   if (typeof value !== "object" || value === null) return [];
   const own = !Array.isArray(value) && isWanted(value as Node) ? [value as Node] : [];

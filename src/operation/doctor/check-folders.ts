@@ -1,4 +1,4 @@
-/** Folders on this host: data, spool, sockets. */
+/** Checks of directories on this host: data, spool, sockets. */
 import { constants } from "node:fs";
 import { access, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { type DoctorFinding, type FindingCode, found, ok, reasonOf } from "./fin
 const GROUP_AND_OTHERS = 0o077;
 const OTHERS = 0o007;
 const MEBIBYTE = 1024 ** 2;
-/** Entries that wait longer than this are not on their way. */
+/** Entries older than this are stuck. */
 const STALE_SPOOL_MS = 60_000;
 
 export async function checkFolders(config: Config): Promise<DoctorFinding[]> {
@@ -47,7 +47,7 @@ async function checkWritable(check: string, folder: string, field: string): Prom
   }
 }
 
-/** It is made when it is first needed, if that can be done. */
+/** Checks that a missing directory can be created when needed. */
 async function checkParent(check: string, folder: string, field: string): Promise<DoctorFinding> {
   const existing = await findExisting(folder);
   try {
@@ -63,7 +63,7 @@ async function checkParent(check: string, folder: string, field: string): Promis
 interface Privacy {
   readonly field: string;
   readonly code: FindingCode;
-  /** What comes of it when it is open. */
+  /** Consequence of open permissions. */
   readonly risk: string;
 }
 
@@ -118,7 +118,7 @@ async function checkSpace(
   return [found("spool_space_short", check, { message })];
 }
 
-/** The folder, or the nearest above it that is there. */
+/** Returns the directory, or its nearest existing parent. */
 async function findExisting(folder: string): Promise<string> {
   const parent = join(folder, "..");
   const isThere = await stat(folder).then(

@@ -1,4 +1,4 @@
-/** Upstreams: connections and certificates. */
+/** Checks of connections to upstreams and their certificates. */
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { formatHost } from "../../shared/host/local-url.ts";

@@ -1,4 +1,4 @@
-/** How alerts leave: the mail server and the webhooks that organizations have set. Nothing is sent. */
+/** Checks of alert delivery: the mail server and organizations' webhooks. Sends nothing. */
 import { isIP } from "node:net";
 import { createMailer } from "../../management/alerts/mailer.ts";
 import { findWebhookAddresses } from "../../management/alerts/post-webhook.ts";
@@ -10,15 +10,15 @@ import { createStore } from "../../data-path/store/redis-store.ts";
 import { tryConnect } from "../../shared/host/connect.ts";
 import { type DoctorFinding, type FindingCode, FINDINGS, found, ok, reasonOf, skipped } from "./finding.ts";
 
-/** A sample of the organizations says whether hooks leave this host. */
+/** A sample of webhooks suffices to check whether they can leave this host. */
 const MAX_WEBHOOKS = 20;
-/** As nodemailer names them: log-in, and STARTTLS that is wanted and not to be had. */
+/** Error codes of nodemailer: login, and required but unavailable STARTTLS. */
 const SMTP_CODES: Readonly<Record<string, FindingCode>> = {
   EAUTH: "smtp_login_refused",
   ETLS: "smtp_unencrypted",
 };
 
-/** A whole greeting as the gateway makes it, TLS and log-in included. */
+/** Checks a complete SMTP greeting with TLS and login. */
 export async function checkSmtp({ notifications }: Config): Promise<DoctorFinding[]> {
   const { smtp } = notifications;
   if (smtp === null)
@@ -39,7 +39,7 @@ export async function checkSmtp({ notifications }: Config): Promise<DoctorFindin
   }
 }
 
-/** The webhooks that organizations have set: may the gateway send there, and is there a way. */
+/** Checks organizations' webhooks: allowed targets, and reachability. */
 export async function checkWebhooks(config: Config, client: RedisClient): Promise<DoctorFinding[]> {
   const store = createStore({ client, usageMonths: config.retention.usageMonths });
   const urls = new Map<string, URL>();
@@ -57,7 +57,7 @@ export async function checkWebhooks(config: Config, client: RedisClient): Promis
   return wrong.length > 0 ? wrong : [ok("webhooks", `All hosts of webhooks can be reached: ${urls.size}.`)];
 }
 
-/** The path may hold a token of the receiver: only the host is named. */
+/** Only names the host, since the path may contain a token. */
 async function checkWebhook(url: URL, allowPrivateNetworks: boolean): Promise<DoctorFinding | null> {
   const { host, hostname, port, protocol } = url;
   const isTls = protocol === "https:";

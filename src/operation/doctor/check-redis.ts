@@ -1,4 +1,4 @@
-/** Redis: reachable, of a sound version, keeps what it is given, evicts nothing, answers fast, has the right time. */
+/** Checks of Redis: reachable, supported version, persistence, no eviction, latency, clock. */
 import { join } from "node:path";
 import { Cluster, type Redis } from "ioredis";
 import type { Config } from "../../shared/config/schema.ts";
@@ -13,11 +13,11 @@ const CONNECT_BOUND_MS = 3_000;
 const COMMAND_TIMEOUT_MS = 2_000;
 const SHORT_MEMORY_PERCENT = 80;
 const SAMPLES = 20;
-/** The path waits 250 ms and then refuses; well under it there is room for bursts. */
+/** The request path waits 250 ms and then rejects; this leaves time for bursts. */
 const SLOW_MS = 10;
 const MAX_CLOCK_DIFFERENCE_MS = 2_000;
 
-/** Connects and hands the client on; with Redis away, one finding and no client. */
+/** Connects and passes the client on; if Redis is unreachable, returns one finding. */
 export async function withRedis(
   config: Config,
   check: (client: RedisClient) => Promise<DoctorFinding[]>,
@@ -38,7 +38,7 @@ export async function withRedis(
   }
 }
 
-/** @param client Ready. Of a Cluster, every master is looked at: each holds some of the organizations. */
+/** @param client Ready client. For a Cluster, checks every primary, since each has some of the organizations. */
 export async function checkRedis(client: RedisClient): Promise<DoctorFinding[]> {
   if (!(client instanceof Cluster)) return checkServer(client);
   const all = await Promise.all(client.nodes("master").map(checkMaster));
@@ -90,7 +90,7 @@ function parseInfo(text: string): ReadonlyMap<string, string> {
 
 function checkVersion(info: ReadonlyMap<string, string>): DoctorFinding {
   const version = info.get("redis_version") ?? "unknown";
-  // Valkey names a Redis that it is compatible with, and next to it its own version.
+  // Valkey reports a compatible Redis version, and its own separately.
   const valkey = info.get("valkey_version");
   const name =
     valkey === undefined ? `Redis ${version}` : `Valkey ${valkey}, compatible with Redis ${version}`;
@@ -145,7 +145,7 @@ async function checkLatency(client: Redis): Promise<DoctorFinding> {
   const times: number[] = [];
   for (let index = 0; index < SAMPLES; index += 1) {
     const startMs = performance.now();
-    // Not PING: Redis refuses it while it cannot write its files.
+    // Not PING, which Redis rejects while it cannot write its files.
     await client.time();
     times.push(performance.now() - startMs);
   }

@@ -1,11 +1,11 @@
-/** Whether a gateway runs at all: without one, everything else that does not answer follows from that. */
+/** Checks whether a gateway runs at all: otherwise all other failures follow from that. */
 import type { Config } from "../../shared/config/schema.ts";
 import { type Target, tryConnect } from "../../shared/host/connect.ts";
 import { addressesOfWorkers } from "./check-workers.ts";
 import { type DoctorFinding, found } from "./finding.ts";
 import { envoyAdminSocket } from "./read-envoy-admin.ts";
 
-/** Nothing where any part of it takes a connection: one that hangs is told by its own check. */
+/** No findings if any part accepts connections: a hanging part has its own check. */
 export async function checkRunning(config: Config): Promise<DoctorFinding[]> {
   const addresses = [...addressesOfWorkers(config), { path: envoyAdminSocket(config) }];
   const isThere = await Promise.all(addresses.map(isListening));

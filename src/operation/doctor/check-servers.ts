@@ -1,4 +1,4 @@
-/** Model servers by what they say of themselves: what serves, which models, with which context window. */
+/** Checks of model servers by their own information: kind, models, context windows. */
 import type { Config, UpstreamConfig } from "../../shared/config/schema.ts";
 import { formatHost } from "../../shared/host/local-url.ts";
 import { askModels, type ServerModels } from "../../shared/model-servers/ask-models.ts";
@@ -6,12 +6,12 @@ import { AskError } from "../../shared/model-servers/fetch-answer.ts";
 import { MODEL_SERVERS } from "../../shared/model-servers/presets.ts";
 import { type DoctorFinding, found, ok } from "./finding.ts";
 
-/** Names of the server's that a fix shows. */
+/** Number of models named in a fix. */
 const MAX_NAMED = 5;
 
 /**
- * A server without a list of models, or behind a signature, is nothing to warn of.
- * @param isTrusted The configuration was named by who asks: its upstreams get the credentials that it has for them.
+ * No warning for a server without a list of models, or with signed requests.
+ * @param isTrusted The user named the configuration, so its upstreams may get their credentials.
  */
 export async function checkServers(
   config: Config,
@@ -27,7 +27,7 @@ export async function checkServers(
   return all.flat();
 }
 
-/** Null: it does not say. Whether it can be reached at all is looked at elsewhere. */
+/** Returns null if the server reports nothing. Another check covers reachability. */
 async function ask({ endpoints, pathPrefix, credentials }: UpstreamConfig): Promise<ServerModels | null> {
   const [first] = endpoints;
   if (first === undefined) return null;
@@ -65,7 +65,7 @@ function judgeServer(upstream: UpstreamConfig, { server }: ServerModels): Doctor
   return [found("model_server_unnamed", checkOf(upstream), { message, fix })];
 }
 
-/** Linear: a server may list, and the catalog may have, tens of thousands. */
+/** Linear time: servers and catalogs may have tens of thousands of models. */
 export function judgeModels(
   catalog: readonly CatalogEntry[],
   listed: readonly ListedModel[],

@@ -1,11 +1,11 @@
-/** Chat templates: whether upstreams have shown one that takes more tokens than the configuration says. */
+/** Checks whether chat templates of upstreams exceed the configured overhead. */
 import type { Config } from "../../shared/config/schema.ts";
 import { type DoctorFinding, found, ok, reasonOf, skipped } from "./finding.ts";
 import { readSamples, type Sample } from "./read-metrics.ts";
 
 const CHECK = "catalog.prompt_overhead";
 
-/** Asks the running gateway's metrics: who has seen the templates are its workers. */
+/** Reads the running gateway's metrics, in which workers report templates. */
 export async function checkTemplates(config: Config): Promise<DoctorFinding[]> {
   let samples: readonly Sample[];
   try {

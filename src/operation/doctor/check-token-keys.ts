@@ -1,4 +1,4 @@
-/** Identity providers: whether their keys are there, as Envoy would fetch them. */
+/** Checks that identity providers' keys can be fetched as Envoy does. */
 import { readFileSync } from "node:fs";
 import { request as requestPlain } from "node:http";
 import { request as requestTls } from "node:https";
@@ -26,7 +26,7 @@ async function checkProvider({ name, jwks }: JwtProviderConfig): Promise<DoctorF
   }
 }
 
-/** @throws Error when it is none, or has none. */
+/** @throws Error if it is not a key set, or an empty one. */
 function countKeys(text: string): number {
   const parsed: unknown = JSON.parse(text);
   const keys = isJsonObject(parsed) ? parsed["keys"] : undefined;

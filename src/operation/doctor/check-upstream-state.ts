@@ -1,9 +1,9 @@
-/** Upstreams as Envoy sees them: their credentials, which endpoints it uses, and whether they take our credentials. */
+/** Checks of upstreams in Envoy: credentials, used endpoints, and rejected credentials. */
 import type { Config, UpstreamConfig } from "../../shared/config/schema.ts";
 import { type DoctorFinding, found, ok, skipped } from "./finding.ts";
 import { readEnvoyAdmin } from "./read-envoy-admin.ts";
 
-/** Whether the credentials that Envoy is to put on can be read here. */
+/** Checks that the credentials for Envoy are readable here. */
 export function checkCredentials({ upstreams }: Config): DoctorFinding[] {
   return upstreams.flatMap(({ name, credentials }) =>
     credentials.map(({ secret, header }): DoctorFinding => {
@@ -17,7 +17,7 @@ export function checkCredentials({ upstreams }: Config): DoctorFinding[] {
   );
 }
 
-/** What Envoy's admin interface says of an upstream's endpoints. */
+/** State of an upstream's endpoints in Envoy's admin interface. */
 interface HostStatus {
   readonly address?: { readonly socket_address?: { readonly address: string; readonly port_value: number } };
   readonly health_status?: {
@@ -27,7 +27,7 @@ interface HostStatus {
   };
 }
 
-/** Nothing where Envoy can't be reached: its own check says so. */
+/** No findings if Envoy is unreachable: another check reports that. */
 export async function checkUpstreamState(config: Config): Promise<DoctorFinding[]> {
   const answers = await Promise.all(
     ["/clusters?format=json", "/stats?filter=upstream_rq_40[13]$"].map((path) =>
@@ -70,7 +70,7 @@ function checkHealth({ name, healthCheck }: UpstreamConfig, hosts: readonly Host
   ];
 }
 
-/** Null: Envoy uses it. */
+/** Returns why Envoy does not use it; null: it does. */
 function explainHealth({ health_status: health = {} }: HostStatus): string | null {
   if (health.failed_active_health_check === true) return "fails its health check";
   if (health.failed_outlier_check === true) return "its requests failed";
@@ -82,7 +82,7 @@ function formatAddress({ address }: HostStatus): string {
   return `${host}:${port}`;
 }
 
-/** A client's own credential never reaches an upstream: what is refused there is ours. */
+/** Clients' credentials never reach an upstream, so rejected ones are ours. */
 function checkRefusals({ name }: UpstreamConfig, stats: string): DoctorFinding[] {
   const refused = stats.split("\n").flatMap((line) => {
     const [stat = "", count = "0"] = line.split(": ");

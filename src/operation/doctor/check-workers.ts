@@ -1,4 +1,4 @@
-/** The workers: their sockets, and what each says of its health by gRPC's own protocol. */
+/** Checks of the workers: their sockets, and their health by gRPC's own protocol. */
 import { stat } from "node:fs/promises";
 import { type ClientHttp2Session, connect } from "node:http2";
 import { connect as connectSocket } from "node:net";
@@ -9,7 +9,7 @@ import { workerSocketName } from "../../envoy/names.ts";
 import { type DoctorFinding, found, ok, reasonOf } from "./finding.ts";
 
 const TIMEOUT_MS = 3_000;
-/** An empty HealthCheckRequest: not compressed, no bytes. */
+/** Empty HealthCheckRequest: uncompressed, no bytes. */
 const EMPTY_MESSAGE = Buffer.alloc(5);
 /** HealthCheckResponse with `status: SERVING`: field 1, varint 1. */
 const SERVING = Buffer.from([0x08, 0x01]);

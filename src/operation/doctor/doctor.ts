@@ -1,6 +1,6 @@
 /**
- * Looks at every part of a running gateway from the outside and says what is wrong, since when where that is known, and
- * what to do. It changes nothing, starts nothing and prints no secret; each part is looked at for a bounded time.
+ * Examines every part of a running gateway from outside and reports problems, since when if known, and fixes.
+ * It changes nothing, starts nothing and prints no secret; each check has a timeout.
  */
 import { ConfigError, formatProblem } from "../../shared/config/config-error.ts";
 import { loadConfig } from "../../shared/config/load.ts";
@@ -25,9 +25,9 @@ import { type DoctorFinding, found, ok, reasonOf } from "./finding.ts";
 const CHECK_BOUND_MS = 20_000;
 
 /**
- * All findings, in the order in which a person should read them. Never rejects.
- * @param toInForce What the running gateway has decided over what the file says.
- * @param isTrusted Who asks has named the file, and it does not merely lie in a folder.
+ * Returns all findings in reading order. Never rejects.
+ * @param toInForce Applies the running gateway's decisions to the file's configuration.
+ * @param isTrusted The user named the file, instead of it just being in the directory.
  */
 export async function examine(
   configFile: string,
@@ -41,10 +41,7 @@ export async function examine(
   return [ok("configuration", `${configFile} is valid.`), ...(await runAll(checks))];
 }
 
-/**
- * The same for a configuration that is read already, as it is in force, without asking model servers for anything. Never
- * rejects.
- */
+/** Examines a running configuration, without requests to model servers. Never rejects. */
 export async function examineRunning(config: Config): Promise<DoctorFinding[]> {
   return runAll(listChecks(config));
 }
@@ -80,7 +77,7 @@ async function runAll(checks: Checks): Promise<DoctorFinding[]> {
   return all.flat();
 }
 
-/** No problem is among them; warnings may be. */
+/** Returns whether there are no problems, but possibly warnings. */
 export function isSound(findings: readonly DoctorFinding[]): boolean {
   return !findings.some(({ level }) => level === "problem");
 }

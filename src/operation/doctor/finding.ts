@@ -3,16 +3,16 @@ import type { Finding } from "../../shared/host/finding.ts";
 interface Kind {
   /** `problem`: requests fail or spend can be lost. `warning`: they will, or may. */
   readonly level: "warning" | "problem";
-  /** For docs/doctor.md, whose table is made from this one. */
+  /** Description for docs/doctor.md, whose table is generated from this one. */
   readonly meaning: string;
-  /** Printed with a finding, unless the check knows names and figures. */
+  /** Fix of a finding, unless the check provides one with names and figures. */
   readonly fix: string;
 }
 
 const problemThat = (meaning: string, fix: string): Kind => ({ level: "problem", meaning, fix });
 const warningThat = (meaning: string, fix: string): Kind => ({ level: "warning", meaning, fix });
 
-/** Everything that can be wrong. A test provokes each of them. */
+/** All findings. A test provokes each of them. */
 export const FINDINGS = {
   configuration_invalid: problemThat(
     "The configuration has a mistake; only this is checked.",
@@ -237,11 +237,11 @@ export const FINDINGS = {
 
 export type FindingCode = keyof typeof FINDINGS;
 
-/** What one look at one part of the gateway found; nothing to fix where all is well. */
+/** Result of one check; no fix if everything is right. */
 export interface DoctorFinding extends Finding<"ok" | "skipped" | "warning" | "problem"> {
-  /** Null when all is well, or not checked. */
+  /** Null if everything is right, or was not checked. */
   readonly code: FindingCode | null;
-  /** RFC 3339, where it is known. */
+  /** RFC 3339, if known. */
   readonly since: string | null;
 }
 
@@ -249,12 +249,12 @@ export function ok(check: string, message: string): DoctorFinding {
   return { check, level: "ok", code: null, message, since: null, fix: null };
 }
 
-/** Not checked. @param message Why. */
+/** Creates the result of a check that was skipped. @param message Reason. */
 export function skipped(check: string, message: string): DoctorFinding {
   return { ...ok(check, message), level: "skipped" };
 }
 
-/** Something is wrong; how bad it is, its code says. @param fix Left out: the code's. */
+/** Creates a finding; its code determines the level. @param fix Default: the code's. */
 export function found(
   code: FindingCode,
   check: string,
@@ -263,7 +263,7 @@ export function found(
   return { check, level: FINDINGS[code].level, code, message, since: since?.toISOString() ?? null, fix };
 }
 
-/** "ECONNREFUSED" where a system call says so, else the error's own words. */
+/** Returns "ECONNREFUSED" for system calls, otherwise the error's message. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code } = error as NodeJS.ErrnoException;

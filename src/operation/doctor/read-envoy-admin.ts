@@ -10,7 +10,7 @@ export function envoyAdminSocket({ sidecar }: Config): string {
   return join(sidecar.sockets, ENVOY_ADMIN_SOCKET_NAME);
 }
 
-/** What Envoy's admin interface answers to a GET. */
+/** Returns the response of Envoy's admin interface to a GET. */
 export function readEnvoyAdmin(config: Config, path: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const target = { socketPath: envoyAdminSocket(config), path, timeout: TIMEOUT_MS };

@@ -1,4 +1,4 @@
-/** The running gateway's metrics: what its workers have seen, which nobody else knows. */
+/** Reads the running gateway's metrics, the only source of workers' observations. */
 import { readFileSync } from "node:fs";
 import { get, type IncomingMessage } from "node:http";
 import { get as getTls } from "node:https";
@@ -10,15 +10,15 @@ import { reasonOf } from "./finding.ts";
 
 const TIMEOUT_MS = 5_000;
 
-/** A line of the page, or all of them of one name. */
+/** Line of the metrics page. */
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
 /**
- * The samples of one metric.
- * @throws Error that says where there is no page, and why.
+ * Returns the samples of one metric.
+ * @throws Error that says where the page was expected and why it is missing.
  */
 export async function readSamples(config: Config, name: string): Promise<readonly Sample[]> {
   const { host, port, tls } = config.admin;
@@ -31,13 +31,13 @@ export async function readSamples(config: Config, name: string): Promise<readonl
   }
 }
 
-/** By the plain client, which this process has loaded anyway: to load `fetch` for one page takes longer than to look at it. */
+/** Uses the plain client, which is loaded anyway: loading `fetch` takes longer than the request. */
 function fetchPage(url: string, token: string | null): Promise<string> {
   const headers = token === null ? {} : { authorization: `Bearer ${token}` };
   const options = { headers, agent: false, signal: AbortSignal.timeout(TIMEOUT_MS) };
   return new Promise((resolve, reject) => {
     const onResponse = (response: IncomingMessage): void => {
-      // A redirect, which would take the token elsewhere, is not followed.
+      // Redirects are not followed: they would send the token elsewhere.
       if (response.statusCode !== 200) call.destroy(new Error(`status ${response.statusCode}`));
       else void text(response).then(resolve, reject);
     };
@@ -46,14 +46,14 @@ function fetchPage(url: string, token: string | null): Promise<string> {
   });
 }
 
-/** The configured one, else the operator's, which the gateway keeps in `data_dir` where it is not configured. */
+/** Returns the configured token, otherwise the operator's, which is in `data_dir` if not configured. */
 function readToken({ telemetry, admin, dataDir }: Config): string | null {
   const configured = telemetry.metricsToken ?? admin.operatorToken;
   if (configured !== null) return configured.reveal();
   try {
     return readFileSync(join(dataDir, "operator-token"), "utf8").trim();
   } catch {
-    // On loopback none is needed.
+    // Not needed on loopback.
     return null;
   }
 }

@@ -2,8 +2,8 @@ import { Secret } from "../../shared/config/secret.ts";
 import type { Config } from "../../shared/config/schema.ts";
 
 /**
- * The environment for a child, without the variables that hold secrets which are not that child's: Redis and Envoy
- * need none, `serve` needs all but the upstreams' credentials, which only Envoy gets, as files.
+ * Returns the environment for a child, without variables of secrets that the child must not have: Redis and
+ * Envoy need none, `serve` needs all but the upstreams' credentials, which only Envoy gets, as files.
  */
 export function environmentFor(
   child: "redis" | "envoy" | "serve",

@@ -4,19 +4,19 @@ import { programFile } from "../../shared/host/package-files.ts";
 
 const TEMPLATE = programFile("operation/launcher/default-gateway.yaml");
 
-/** Where `up` keeps its data when no configuration is given. */
+/** Returns where `up` stores its data without a configuration. */
 export function defaultDataDir(workingFolder: string): string {
   return join(workingFolder, "data");
 }
 
-/** What the built-in configuration is made for. */
+/** Values of the built-in configuration. */
 export interface DefaultConfigValues {
   readonly dataDir: string;
   readonly sockets: string;
   readonly demoUrl: string;
 }
 
-/** Writes the built-in configuration into its data folder and returns the file's path. */
+/** Writes the built-in configuration into its data directory and returns the file's path. */
 export function writeDefaultConfig(values: DefaultConfigValues): string {
   const path = join(values.dataDir, "gateway.yaml");
   mkdirSync(values.dataDir, { recursive: true, mode: 0o700 });
@@ -24,7 +24,7 @@ export function writeDefaultConfig(values: DefaultConfigValues): string {
   return path;
 }
 
-/** The template with its values, quoted as YAML takes any text. */
+/** Fills in the values, quoted for YAML. */
 export function fillTemplate(template: string, values: DefaultConfigValues): string {
   return template
     .replace("DATA_DIR", () => JSON.stringify(values.dataDir))

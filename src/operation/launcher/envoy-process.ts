@@ -15,13 +15,13 @@ const POLL_MS = 50;
 
 export interface EnvoyOptions {
   readonly program: string;
-  /** In force: sockets and ports are those that will be used. */
+  /** Running configuration, with actual sockets and ports. */
   readonly config: Config;
   readonly logDir: string;
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Writes the bootstrap and the upstreams' credentials beside the sockets and starts Envoy on them. */
+/** Writes the bootstrap and the upstreams' credentials next to the sockets and starts Envoy. */
 export async function startEnvoy(options: EnvoyOptions): Promise<ManagedProcess> {
   const { config, logDir } = options;
   const { sockets } = config.sidecar;
@@ -35,7 +35,7 @@ export async function startEnvoy(options: EnvoyOptions): Promise<ManagedProcess>
   return startGuarded({
     name: "Envoy",
     command: options.program,
-    // Asked to drain, it closes connections as soon as they have nothing in flight.
+    // While draining, it closes connections as soon as nothing is in flight.
     args: [...args, "--drain-strategy", "immediate", "--drain-time-s", "5"],
     env: options.env,
     logPath: join(logDir, "envoy.log"),
@@ -46,17 +46,17 @@ export function accessLogIn(logDir: string): string {
   return join(logDir, "access.log");
 }
 
-/** Has Envoy open its access log by its name again. Never rejects. */
+/** Makes Envoy open its access log again by name. Never rejects. */
 export async function reopenAccessLog(sockets: string): Promise<void> {
   await callAdmin(join(sockets, ENVOY_ADMIN_SOCKET_NAME), "POST", "/reopen_logs");
 }
 
-/** Where the upstreams' credentials lie while Envoy runs. */
+/** Returns the directory of the upstreams' credentials. */
 export function secretsFolder(sockets: string): string {
   return join(sockets, "secrets");
 }
 
-/** Stops taking connections and waits until no request is in flight, at most `boundMs`. Never rejects. */
+/** Stops accepting connections and waits until no request is in flight, at most `boundMs`. Never rejects. */
 export async function drainEnvoy(sockets: string, boundMs: number): Promise<void> {
   const admin = join(sockets, ENVOY_ADMIN_SOCKET_NAME);
   const deadlineMs = performance.now() + boundMs;
@@ -68,7 +68,7 @@ export async function drainEnvoy(sockets: string, boundMs: number): Promise<void
   }
 }
 
-/** Of lines like `http.gateway.downstream_rq_active: 2`; those of Envoy's own admin interface do not count. */
+/** Sums lines such as `http.gateway.downstream_rq_active: 2`, without Envoy's admin interface. */
 export function countActiveRequests(stats: string): number {
   const counts = stats
     .split("\n")
@@ -77,7 +77,7 @@ export function countActiveRequests(stats: string): number {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** The answer's body; null when there is none to have. */
+/** Returns the response's body; null on failure. */
 function callAdmin(socketPath: string, method: "GET" | "POST", path: string): Promise<string | null> {
   return new Promise((resolve) => {
     const call = request(

@@ -10,14 +10,17 @@ import type { ManagedProcess } from "./managed-process.ts";
 const ABANDONED_BOUND_MS = 15_000;
 const POLL_MS = 50;
 
-/** The right to use a folder, one launcher at a time. */
+/** Exclusive lock of a directory by one launcher. */
 export interface FolderLock {
-  /** Notes what runs in the folder, so that a later start can wait for it should this process be killed. */
+  /**
+   * Records the processes that use the directory, so that a later start can wait for them if this process is
+   * killed.
+   */
   noteProcesses(processes: readonly ManagedProcess[]): void;
   release(): void;
 }
 
-/** Takes the data folder: two Redis would ruin the same file. Waits and throws as `lockFolder` does. */
+/** Locks the data directory: two Redis servers would corrupt the same file. Waits and throws like `lockFolder`. */
 export function lockData(dataDir: string): Promise<FolderLock> {
   return lockFolder(
     join(dataDir, "up.lock"),
@@ -25,17 +28,18 @@ export function lockData(dataDir: string): Promise<FolderLock> {
   );
 }
 
-/** Takes the folder of the sockets, as `serve` alone does. Waits and throws as `lockFolder` does. */
+/** Locks the socket directory, as plain `serve` does. Waits and throws like `lockFolder`. */
 export function lockSocketFolder(folder: string): Promise<FolderLock> {
   return lockFolder(socketLockPath(folder), (pid) => describeHolder(folder, pid));
 }
 
 /**
- * Takes a folder by its lock file. Where a killed launcher left processes that are still ending, waits for them.
- * @throws LaunchError when another process has the folder, or what was left does not end.
+ * Locks a directory by its lock file. Waits for processes that a killed launcher has left and that are still
+ * ending.
+ * @throws LaunchError if another process has the lock, or remaining processes do not end.
  */
 async function lockFolder(path: string, describe: (pid: number) => string): Promise<FolderLock> {
-  // The lock's folder is the data's, which is nobody else's business.
+  // The lock is in the data directory, which is private.
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const { lock, holder } = tryLock(path);
   if (lock === null) throw new LaunchError(describe(holder.pid));

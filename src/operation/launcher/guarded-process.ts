@@ -4,16 +4,16 @@ import { ManagedProcess } from "./managed-process.ts";
 import { openLogFile } from "./log-file.ts";
 
 /**
- * A program that knows nothing of the launcher must still end with it, even when that is killed outright. So it is
- * started through a shell that leaves a guard behind and becomes the program (same process id): the guard reads from
- * a pipe whose other end only the launcher holds. A line means that all is well; the end of the pipe without one means
- * that the launcher is gone, and the guard ends the program.
+ * Starts a program through a shell, so that it ends with the launcher even if that is killed. The shell
+ * leaves a guard process and becomes the program (same process id). The guard reads from a pipe whose other
+ * end only the launcher has. A line means a normal end; end-of-file without a line means that the launcher is
+ * gone, and the guard ends the program.
  */
 const GUARD_SCRIPT = '(read -r _ <&3 || kill "$$") >/dev/null 2>&1 & exec "$@" 3<&-';
 const GUARD_DESCRIPTOR = 3;
 
 export interface GuardedProcessOptions {
-  /** For messages: "Envoy". */
+  /** Name for messages: "Envoy". */
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
@@ -22,8 +22,8 @@ export interface GuardedProcessOptions {
 }
 
 /**
- * Starts a program that ends with this process however this process ends. It has a process group of its own, so that
- * the terminal's Ctrl-C reaches the launcher alone, which then stops everything in order.
+ * Starts a program that ends with this process in every case. It has its own process group, so that the
+ * terminal's Ctrl-C only reaches the launcher, which then stops everything in order.
  */
 export function startGuarded(options: GuardedProcessOptions): ManagedProcess {
   const log = openLogFile(options.logPath);
@@ -33,17 +33,14 @@ export function startGuarded(options: GuardedProcessOptions): ManagedProcess {
     stdio: ["ignore", log.descriptor, log.descriptor, "pipe"],
   });
   const guard = guardOf(child);
-  // The guard may be gone before the line arrives.
+  // The guard may end before the line arrives.
   guard.on("error", () => undefined);
-  // Dismissed as soon as the program has ended: its process id may belong to another one afterwards.
+  // Dismissed as soon as the program has ended, because its process id may be reused.
   child.once("exit", () => guard.end("\n"));
   return new ManagedProcess(options.name, child, log);
 }
 
-/**
- * The launcher's end of the pipe. Another process that is given it as well keeps the program alive until both are
- * gone.
- */
+/** Returns the launcher's end of the pipe. A second process with it keeps the program alive until both are gone. */
 export function guardOf(child: ChildProcess): Writable {
   const stream = child.stdio[GUARD_DESCRIPTOR];
   if (stream === null || stream === undefined || !("write" in stream)) {

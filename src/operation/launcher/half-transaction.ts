@@ -2,28 +2,28 @@ import { open, readdir, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { runCommand } from "../setup/run-command.js";
 
-/** Some 100 MB a second are read. */
+/** About 100 MB are read per second. */
 const CHECK_TIMEOUT_MS = 120_000;
 const NAME_OF_CHECK = "redis-check-aof";
-/** What it says of an end that is missing, and of nothing else. */
+/** Message that is specific to a missing end. */
 const MISSING_END = /Expected to read \d+ bytes, got \d+ bytes|Reached EOF before reading EXEC for MULTI/;
-/** The end of a transaction, in a file of Redis's protocol. */
+/** End of a transaction in an append-only file. */
 const EXEC = Buffer.from("*1\r\n$4\r\nEXEC\r\n");
 const ANALYSIS = /size=(\d+), ok_up_to=(\d+),/;
 
 /**
- * Takes the half of a transaction off the end of an append-only file, whose Redis, or its host, died while it was written.
- * A script is such a transaction. Redis leaves that to itself (`aof-load-truncated`), but where the cut lies within one of
- * its commands it keeps the commands before that one with the transaction's beginning, writes on behind them, and at the
- * *next* start executes them with what follows: a half script (seen with 7.0.15; Valkey mended it in 2026, valkey#4342).
+ * Removes an incomplete transaction from the end of an append-only file, left if Redis or its host died while
+ * writing it. A script is such a transaction. Redis can repair this (`aof-load-truncated`), but if the cut is
+ * within a command, it keeps the transaction's earlier commands, appends further ones, and executes all of
+ * them at the *next* start: half a script (observed with 7.0.15; fixed in Valkey in 2026, valkey#4342).
  *
  * @param program redis-server, which is redis-check-aof under that name
- * @param folder its `appendonlydir`, there or not
- * @returns bytes that were taken off; 0 when the file is whole, or damaged in another way, which is Redis's to tell
+ * @param folder its `appendonlydir`, which may be missing
+ * @returns number of removed bytes; 0 if the file is complete, or damaged in another way, which Redis reports
  */
 export async function cutHalfTransaction(program: string, folder: string): Promise<number> {
   const file = await findLastFile(folder);
-  // Nearly always, so that a start does not read the whole file for it, which Redis does next.
+  // Usual case: avoids reading the whole file, which Redis does next.
   if (file === null || (await endsWithTransaction(file))) return 0;
   const { code, stdout, stderr } = await runCommand(program, [file], {
     argv0: NAME_OF_CHECK,
@@ -51,7 +51,7 @@ async function endsWithTransaction(path: string): Promise<boolean> {
   }
 }
 
-/** The one that Redis writes on in: the only one that can have lost its end. */
+/** Returns the file that Redis appends to: the only one that may be incomplete. */
 async function findLastFile(folder: string): Promise<string | null> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];

@@ -1,4 +1,4 @@
-/** Something that the person can set right: the message says what and how, and is all that is shown. */
+/** Thrown for problems that the user can fix: the message has the instructions and is shown without a stack. */
 export class LaunchError extends Error {
   override readonly name = "LaunchError";
 }

@@ -1,6 +1,6 @@
 /**
- * `inference-gateway up`: the whole stack on one machine, from one command to one Ctrl-C. Prints what is needed for
- * the first request when that request would be served, and not before.
+ * `inference-gateway up`: runs the whole stack on one host until Ctrl-C. Prints the details for the first
+ * request once that request would be served.
  */
 import { fileURLToPath } from "node:url";
 import { hasChat } from "../../shared/config/has-chat.ts";
@@ -20,21 +20,21 @@ import { packageFile } from "../../shared/host/package-files.ts";
 export interface LaunchOptions {
   /** Null: the built-in configuration with the demo upstream. */
   readonly configFile: string | null;
-  /** One JSON line on stdout instead of text. */
+  /** Prints one JSON line on stdout instead of text. */
   readonly json: boolean;
-  /** The program that `serve` is started by. */
+  /** Program for starting `serve`. */
   readonly entry: string;
-  /** Called once it runs, after what is printed. Nothing waits for it: the stack serves what it can. */
+  /** Called after the start and its output; not awaited. */
   readonly afterStart?: (config: Config) => Promise<void>;
 }
 
-/** Exit code of a program that was interrupted. */
+/** Exit code of an interrupted program. */
 const INTERRUPTED = 130;
 
 /**
- * Runs the stack until it is asked to stop; resolves with the exit code: 0 after an orderly stop, 1 when a part of
- * the stack ended by itself.
- * @throws LaunchError, SetupError or ConfigError when it cannot start; nothing is left running then.
+ * Runs the stack until it is asked to stop; resolves with the exit code: 0 after a normal stop, 1 if a part
+ * of the stack ended unexpectedly.
+ * @throws LaunchError, SetupError or ConfigError if it cannot start; no process is left running.
  */
 export async function launch(options: LaunchOptions): Promise<number> {
   let stack: Stack | null = null;
@@ -105,7 +105,7 @@ function describeStack(options: LaunchOptions, stack: Stack, plan: Plan, ready: 
   };
 }
 
-/** The first model that the example request can be sent to. */
+/** Returns the first model for the example request. */
 function findChatModel({ catalog }: Config): string {
   const model = catalog.find(({ capabilities }) => hasChat(capabilities)) ?? catalog[0];
   return model?.id ?? "";

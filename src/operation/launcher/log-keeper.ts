@@ -1,27 +1,28 @@
 /**
- * Bounds the logs of a stack on one machine while it runs: each file and one former file of it, whatever callers do. When
- * the disk has less room left than the spool may need, the access log stops first, and the former files go.
+ * Bounds the logs of a running stack on one host: each file and one previous file, whatever callers do. If
+ * the disk has less space left than the spool may need, the access log stops first, and previous files are
+ * deleted.
  */
 import { copyFileSync, lstatSync, renameSync, rmSync, symlinkSync, truncateSync } from "node:fs";
 import { isShort, readDiskSpace } from "../../shared/host/disk-space.ts";
 import { MAX_LOG_BYTES, sizeOf } from "./log-file.ts";
 
 export interface LogKeeperOptions {
-  /** Written by name: the writer opens it anew when `reopen` is called. */
+  /** Opened by name again when `reopen` is called. */
   readonly accessLog: string;
-  /** Has Envoy open its access log again. Never rejects. */
+  /** Makes Envoy open its access log again. Never rejects. */
   readonly reopen: () => Promise<unknown>;
-  /** Written through a descriptor that appends, which a writer keeps. */
+  /** Written through an appending descriptor that the writer keeps. */
   readonly otherLogs: readonly string[];
-  /** A folder on the disk of the logs. */
+  /** Directory on the logs' disk. */
   readonly folder: string;
   readonly spoolMaxBytes: number;
   readonly notice: (line: string) => void;
-  /** Left out: 32 MiB. */
+  /** Default: 32 MiB. */
   readonly maxBytes?: number;
 }
 
-/** Between two looks. A log can grow beyond its bound for as long. */
+/** Interval of checks; a log may exceed its bound meanwhile. */
 const INTERVAL_MS = 1_000;
 const NOWHERE = "/dev/null";
 
@@ -57,7 +58,7 @@ export class LogKeeper {
     }
   }
 
-  /** Looks once. Rejects when the disk refuses. */
+  /** Checks once. Rejects on file system errors. */
   async look(): Promise<void> {
     const { folder, spoolMaxBytes, otherLogs } = this.#options;
     const space = await readDiskSpace(folder);
@@ -98,7 +99,7 @@ export class LogKeeper {
   }
 }
 
-/** A writer that appends goes on at the new end. Lines that come between the two steps are lost. */
+/** Empties a file whose writer appends. Lines that arrive between the two steps are lost. */
 function emptyInPlace(path: string, keepsFormer: boolean): void {
   if (keepsFormer) copyFileSync(path, `${path}.1`);
   truncateSync(path);

@@ -2,11 +2,11 @@ import { basename, join, resolve } from "node:path";
 import { isLoopbackAddress } from "../../shared/host/local-url.ts";
 
 export interface ManageCommandInput {
-  /** The folder that the stack was started from, and the next command is run in. */
+  /** Directory from which the stack was started, and in which the next command will run. */
   readonly cwd: string;
-  /** The folder of the program's package.json. */
+  /** Directory of the program's package.json. */
   readonly packageFolder: string;
-  /** The program's file. */
+  /** Entry file of the program. */
   readonly entry: string;
   /** How it was called: `process.argv[1]`. */
   readonly calledAs: string;
@@ -14,13 +14,13 @@ export interface ManageCommandInput {
   readonly configFile: string | null;
   readonly dataDir: string;
   readonly adminUrl: string;
-  /** The configuration refers to the operator's token, which is then not in its data folder. */
+  /** True if the configuration refers to the operator's token, which is then not in the data directory. */
   readonly isTokenConfigured: boolean;
 }
 
 /**
- * A command line that shows the organizations of this stack when it is pasted in the same folder: with the program as it
- * can be called there, and `--config` where the folder alone does not lead to the stack.
+ * Formats a command line that lists the organizations of this stack when pasted in the same directory: with
+ * the program as it can be called there, and `--config` if the directory does not lead to the stack.
  */
 export function formatManageCommand(input: ManageCommandInput): string {
   const { cwd, configFile, dataDir, adminUrl, isTokenConfigured } = input;
@@ -31,7 +31,7 @@ export function formatManageCommand(input: ManageCommandInput): string {
   return `${formatProgram(input)} org list${config}`;
 }
 
-/** `npx` knows the package in whose folder it runs; after an installation the name is on PATH. */
+/** Formats the program: `npx` works in the package's own directory; an installed program is on PATH. */
 function formatProgram({ cwd, packageFolder, entry, calledAs }: ManageCommandInput): string {
   if (resolve(cwd) === resolve(packageFolder)) return "npx inference-gateway";
   return basename(calledAs) === "inference-gateway" ? "inference-gateway" : `node ${quote(entry)}`;

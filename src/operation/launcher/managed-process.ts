@@ -4,12 +4,12 @@ import { readStartTime } from "../setup/process-identity.js";
 
 const TAIL_LINES = 12;
 
-/** A child of the launcher: Redis, `serve` or Envoy. */
+/** Child of the launcher: Redis, `serve` or Envoy. */
 export class ManagedProcess {
   readonly name: string;
   readonly child: ChildProcess;
   readonly log: LogFile;
-  /** Resolves when it has ended, with how: "exit code 1", "signal SIGKILL". Never rejects. */
+  /** Resolves when it has ended: "exit code 1", "signal SIGKILL". Never rejects. */
   readonly ended: Promise<string>;
   #end: string | null = null;
 
@@ -34,13 +34,13 @@ export class ManagedProcess {
     return this.#end !== null;
   }
 
-  /** Enough to recognize the very process later, from another one. */
+  /** Identifies this process for a later process. */
   get identity(): { name: string; pid: number; startTime: string | null } {
     const pid = this.child.pid ?? 0;
     return { name: this.name, pid, startTime: readStartTime(pid) };
   }
 
-  /** What it last wrote, with its name, for an error message. */
+  /** Returns its last output with its name, for an error message. */
   describeLog(): string {
     const tail = this.log.tail(TAIL_LINES);
     return tail === ""
@@ -48,7 +48,7 @@ export class ManagedProcess {
       : `${this.name}'s last lines (${this.log.path}):\n${tail}`;
   }
 
-  /** SIGTERM, and SIGKILL when that has not ended it within `boundMs`. Resolves when it has ended, with how. */
+  /** Sends SIGTERM, and SIGKILL if it has not ended within `boundMs`. Resolves when it has ended, with the outcome. */
   async stop(boundMs: number): Promise<string> {
     if (this.#end !== null) return this.#end;
     const deadline = setTimeout(() => this.kill(), boundMs);
@@ -58,14 +58,14 @@ export class ManagedProcess {
     return how;
   }
 
-  /** Ends it at once, and all that it has started: it leads a process group of its own. */
+  /** Kills it with its process group. */
   kill(): void {
     const { pid } = this.child;
     if (pid === undefined || this.#end !== null) return;
     try {
       process.kill(-pid, "SIGKILL");
     } catch (error) {
-      // It has ended between the look and the signal.
+      // It ended between the check and the signal.
       if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
     }
   }

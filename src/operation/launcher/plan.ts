@@ -14,17 +14,17 @@ import { defaultDataDir, writeDefaultConfig } from "./default-config.ts";
 import { findFreePort, requireFree } from "./ports.ts";
 import { openSocketFolder, type SocketFolder } from "./socket-folder.ts";
 
-/** All that is decided before the first process is started. */
+/** Decisions made before the first process is started. */
 export interface Plan {
   readonly configFile: string;
-  /** In force, `overrides` included. */
+  /** Running configuration, including `overrides`. */
   readonly config: Config;
   readonly overrides: ConfigOverrides;
   readonly envoyProgram: string;
-  /** Null where the configuration names a Redis. */
+  /** Null if the configuration names a Redis. */
   readonly redisProgram: string | null;
   readonly logDir: string;
-  /** Of the data and, where it is not a temporary folder, of the sockets. */
+  /** Locks of the data directory and, unless it is temporary, of the socket directory. */
   readonly locks: readonly FolderLock[];
   readonly sockets: SocketFolder;
   /** Only without a configuration. */
@@ -32,10 +32,10 @@ export interface Plan {
 }
 
 /**
- * Decides where everything runs and sees that it can: configuration, data folder, ports, sockets, programs. Starts
- * nothing but, without a configuration, the demo upstream inside this process.
+ * Plans configuration, data directory, ports, sockets and programs, and checks that they can be used. Starts
+ * nothing except, without a configuration, the demo upstream in this process.
  *
- * @throws LaunchError, SetupError or ConfigError: one message that says what to change.
+ * @throws LaunchError, SetupError or ConfigError: one message with instructions.
  */
 export async function makePlan(givenFile: string | null): Promise<Plan> {
   const { configFile, lock, demoUpstream, ...opened } = await openConfig(givenFile);
@@ -65,13 +65,13 @@ export async function makePlan(givenFile: string | null): Promise<Plan> {
 
 interface OpenedConfig {
   readonly configFile: string;
-  /** Null: still to be taken, on the folder that the configuration names. */
+  /** Null: the data directory that the configuration names is not locked yet. */
   readonly lock: FolderLock | null;
   readonly sockets: SocketFolder | null;
   readonly demoUpstream: DemoUpstream | null;
 }
 
-/** The built-in configuration is written under the data folder's lock: another start may be using it. */
+/** Writes the built-in configuration under the data directory's lock, since another start may use it. */
 async function openConfig(givenFile: string | null): Promise<OpenedConfig> {
   if (givenFile !== null) {
     return { configFile: resolve(givenFile), lock: null, sockets: null, demoUpstream: null };
@@ -99,7 +99,7 @@ function listAddresses(config: Config) {
   ];
 }
 
-/** Finds the programs, installing what is missing; one start of this clone at a time. */
+/** Finds the programs and installs missing ones; one start per clone at a time. */
 async function findPrograms(config: Config): Promise<{ envoyProgram: string; redisProgram: string | null }> {
   const context = createToolContext();
   return withLock(join(context.toolsDir, "setup.lock"), async () => {

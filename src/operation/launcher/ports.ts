@@ -1,17 +1,17 @@
 import { createServer } from "node:net";
 import { LaunchError } from "./launch-error.ts";
 
-/** An address that the stack is about to listen on, and the field of the configuration that says so. */
+/** Address to listen on, and its field of the configuration. */
 export interface WantedAddress {
   readonly field: string;
   readonly host: string;
-  /** 0 is always free. */
+  /** Port; 0 is always free. */
   readonly port: number;
 }
 
 /**
- * Checks that every address can be listened on, before anything is started.
- * @throws LaunchError naming the first that cannot, why, and the field to change.
+ * Checks that all addresses are free before anything is started.
+ * @throws LaunchError naming the first that is not, why, and the field to change.
  */
 export async function requireFree(addresses: readonly WantedAddress[]): Promise<void> {
   for (const { field, host, port } of addresses) {
@@ -20,12 +20,12 @@ export async function requireFree(addresses: readonly WantedAddress[]): Promise<
   }
 }
 
-/** Whether it can be listened on now. */
+/** Returns whether the address is free now. */
 export async function isFree(host: string, port: number): Promise<boolean> {
   return (await tryListen(host, port)) === null;
 }
 
-/** A port that is free on this host now. */
+/** Returns a free port of this host. */
 export function findFreePort(host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
@@ -37,7 +37,7 @@ export function findFreePort(host: string): Promise<number> {
   });
 }
 
-/** Null when it can be listened on, else the system's error code. */
+/** Returns null if listening works, otherwise the system's error code. */
 function tryListen(host: string, port: number): Promise<string | null> {
   return new Promise((resolve) => {
     const server = createServer();

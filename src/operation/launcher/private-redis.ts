@@ -9,15 +9,15 @@ import { LaunchError } from "./launch-error.ts";
 import type { ManagedProcess } from "./managed-process.ts";
 import { TOLD_AFTER_MS, tellOfWaiting } from "./waiting.ts";
 
-/** Reading a large append-only file takes a while. */
+/** Loading a large append-only file takes time. */
 const READY_BOUND_MS = 120_000;
 const POLL_MS = 10;
-/** Of Redis 7 and newer, within `dir`. */
+/** Directory within `dir`, for Redis 7 and newer. */
 const APPEND_ONLY_FOLDER = "appendonlydir";
 const PING_TIMEOUT_MS = 1_000;
 
 export interface PrivateRedisOptions {
-  /** The server program. */
+  /** Server program. */
   readonly program: string;
   readonly socket: string;
   readonly dataDir: string;
@@ -26,9 +26,9 @@ export interface PrivateRedisOptions {
 }
 
 /**
- * Starts the private Redis: on a Unix socket only, every write in an append-only file that is synced each second,
- * nothing ever evicted.
- * @throws LaunchError when the data is a newer Redis's. Whether it came up is what `waitForRedis` tells.
+ * Starts the private Redis: on a Unix socket only, with an append-only file synced each second and without
+ * eviction.
+ * @throws LaunchError if the data belongs to a newer Redis. `waitForRedis` reports whether it started.
  */
 export async function startPrivateRedis(options: PrivateRedisOptions): Promise<ManagedProcess> {
   const folder = join(options.dataDir, "redis");
@@ -60,9 +60,9 @@ export async function startPrivateRedis(options: PrivateRedisOptions): Promise<M
 }
 
 /**
- * Makes it SCHED_BATCH (sched(7)), as far as the system has that. A usual process may take the core of the one that wakes it: a
- * worker that has sent a charge would stall for as long as Redis executes it, and its reply to Envoy, which leaves in the
- * same turn behind the charge, with it. Of the machine's time Redis gets what it got before.
+ * Sets SCHED_BATCH (sched(7)) if the system supports it. A normal process may preempt the one that wakes it:
+ * a worker that has sent a charge would stall while Redis executes it, together with its reply to Envoy,
+ * which leaves after the charge in the same turn. Redis's share of CPU time stays the same.
  */
 async function letSendersFinish({ child }: ManagedProcess, env: NodeJS.ProcessEnv): Promise<void> {
   if (child.pid === undefined) return;
@@ -70,8 +70,8 @@ async function letSendersFinish({ child }: ManagedProcess, env: NodeJS.ProcessEn
 }
 
 /**
- * Resolves when the server answers PING. Says so after two seconds of waiting.
- * @throws LaunchError with its last lines when it ends before, or does not answer in two minutes.
+ * Resolves when the server answers PING. Prints a notice after two seconds.
+ * @throws LaunchError with its last output if it ends, or does not answer within two minutes.
  */
 export async function waitForRedis(redis: ManagedProcess, socket: string): Promise<void> {
   const startMs = performance.now();
@@ -91,8 +91,8 @@ export async function waitForRedis(redis: ManagedProcess, socket: string): Promi
 }
 
 /**
- * Redis 7 keeps its append-only file in a folder that Redis 6 does not look at: it would begin empty, and every key
- * and every spend would seem gone.
+ * Rejects an older server: Redis 7 stores its append-only file in a directory that Redis 6 ignores, so it
+ * would start empty, without keys and spend.
  */
 async function refuseOlderServer(program: string, folder: string): Promise<void> {
   if (!existsSync(join(folder, APPEND_ONLY_FOLDER))) return;
@@ -104,7 +104,7 @@ async function refuseOlderServer(program: string, folder: string): Promise<void>
   );
 }
 
-/** While it reads its file the server answers `-LOADING`. */
+/** Returns whether it answers; it replies `-LOADING` while it loads its file. */
 function answersPing(socket: string): Promise<boolean> {
   return new Promise((resolve) => {
     const connection = createConnection({ path: socket, timeout: PING_TIMEOUT_MS });

@@ -7,12 +7,15 @@ import type { ManagedProcess } from "./managed-process.ts";
 const READY_BOUND_MS = 30_000;
 const POLL_MS = 25;
 const REQUEST_TIMEOUT_MS = 2_000;
-/** `listen.tls.client_ca_file`: Envoy is there, and asks for a certificate that the launcher does not have. */
+/**
+ * TLS errors of an Envoy that is ready, but requires a client certificate (`listen.tls.client_ca_file`) that
+ * the launcher does not have.
+ */
 const WANTS_CERTIFICATE = /CERTIFICATE_REQUIRED|HANDSHAKE_FAILURE/;
 
 /**
- * Resolves when a request through Envoy would be served: `GET /readyz` goes the way that requests go.
- * @throws LaunchError with every child's last lines when that does not happen in time or one of them ends.
+ * Resolves when a request through Envoy would be served: `GET /readyz` takes the same way.
+ * @throws LaunchError with every child's last output if that takes too long or one of them ends.
  */
 export async function waitUntilReady(
   baseUrl: string,
@@ -37,7 +40,7 @@ export async function waitUntilReady(
   }
 }
 
-/** Status, or the error's code. */
+/** Returns the status, or the error's code. */
 function readyz(baseUrl: string): Promise<string> {
   return new Promise((resolve) => {
     const options = { timeout: REQUEST_TIMEOUT_MS, agent: false };
@@ -45,7 +48,7 @@ function readyz(baseUrl: string): Promise<string> {
       response.resume();
       resolve(String(response.statusCode));
     };
-    // Whether it answers, not who it is: nothing is sent that would be anybody else's business.
+    // Only checks for a response, without verifying the server: nothing secret is sent.
     const request = baseUrl.startsWith("https:")
       ? getTls(`${baseUrl}/readyz`, { ...options, rejectUnauthorized: false }, onResponse)
       : get(`${baseUrl}/readyz`, options, onResponse);

@@ -10,21 +10,24 @@ import { tellOfWaiting } from "./waiting.ts";
 const READY_BOUND_MS = 60_000;
 
 export interface ServeProcessOptions {
-  /** The program's entry: `dist/main.js`. */
+  /** Entry file of the program: `dist/main.js`. */
   readonly entry: string;
   readonly configFile: string;
   readonly overrides: ConfigOverrides;
   readonly drainSeconds: number;
   readonly logPath: string;
   readonly env: NodeJS.ProcessEnv;
-  /** The private Redis's guard: `serve` holds it too, so that Redis outlives a killed launcher until all is settled. */
+  /**
+   * Guard of the private Redis: `serve` holds it as well, so that Redis outlives a killed launcher until all
+   * charges are settled.
+   */
   readonly redisGuard: Writable | null;
 }
 
-/** What `serve` reports once it runs. */
+/** Report of `serve` once it runs. */
 export type ServeReady = Extract<ServeReport, { type: "ready" }>;
 
-/** Starts `serve` as a child; it ends by itself when this process is gone. */
+/** Starts `serve` as a child, which ends by itself when this process is gone. */
 export function startServe(options: ServeProcessOptions): ManagedProcess {
   const log = openLogFile(options.logPath);
   const own = [
@@ -44,8 +47,8 @@ export function startServe(options: ServeProcessOptions): ManagedProcess {
 }
 
 /**
- * Resolves with what `serve` reports once its workers are ready. Says so when it waits for Redis.
- * @throws LaunchError saying why it could not start, with its last lines where it does not say itself.
+ * Resolves with the report of `serve` once its workers are ready. Prints a notice while it waits for Redis.
+ * @throws LaunchError with the reason, or with its last output if it reports none.
  */
 export function waitForServe(serve: ManagedProcess): Promise<ServeReady> {
   return new Promise((resolve, reject) => {

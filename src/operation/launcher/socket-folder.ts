@@ -4,26 +4,26 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type FolderLock, lockSocketFolder } from "./folder-lock.ts";
 
-/** Bytes of a Unix socket's path on Linux, the terminating zero not counted; macOS has 103. */
+/** Maximum length of a Unix socket's path on Linux in bytes, without the terminating zero; macOS has 103. */
 const MAX_PATH_BYTES = process.platform === "darwin" ? 103 : 107;
-/** As long as the longest name in the folder: envoy-admin.sock, gateway-255.sock. */
+/** As long as the longest name in the directory: envoy-admin.sock, gateway-255.sock. */
 const PROBE = "probe-socket.sock";
 
 export interface SocketFolder {
   readonly path: string;
-  /** Another folder than the one asked for. */
+  /** True if it differs from the configured one. */
   readonly isTemporary: boolean;
-  /** Null where nobody else can have the folder, which is a temporary one. */
+  /** Null for a temporary directory, which is private anyway. */
   readonly lock: FolderLock | null;
-  /** Removes a temporary folder. */
+  /** Removes a temporary directory. */
   remove(): void;
 }
 
 /**
- * The folder for the stack's sockets: the configured one, made where it is missing, or a temporary one where a
- * socket's path would be too long or the file system has no sockets. Only the owner can enter it, and one gateway alone
- * has it; what another has there is not touched.
- * @throws LaunchError when another gateway has it
+ * Opens the directory for the stack's sockets: the configured one, created if missing, or a temporary one if
+ * a socket's path would be too long or the file system does not support sockets. Only the owner can access
+ * it, and only one gateway uses it; another gateway's files are not touched.
+ * @throws LaunchError if another gateway uses it
  */
 export async function openSocketFolder(wanted: string): Promise<SocketFolder> {
   const probe = join(wanted, PROBE);

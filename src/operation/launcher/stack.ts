@@ -1,11 +1,9 @@
 /**
- * The processes of a stack on one machine, in the order in which they depend on each other: Redis, the gateway
- * (`serve` with its workers), Envoy. They are stopped the other way round, so that what is in flight can end and what
- * it used can be written down.
- *
- * A child that ends unasked ends the stack: a launcher that restarts things silently would hide from the person in
- * front of it what is wrong. (`serve` itself restarts its workers.) No child outlives this process: see
- * guarded-process.ts for Redis and Envoy; `serve` and its workers see their channel close.
+ * Processes of a stack on one host, in order of dependency: Redis, the gateway (`serve` with its workers),
+ * Envoy. They stop in reverse order, so that requests in flight can end and be charged.
+ * A child that ends unexpectedly ends the stack: silent restarts would hide the problem from the user.
+ * (`serve` itself restarts its workers.) No child outlives this process: see guarded-process.ts for Redis and
+ * Envoy; `serve` and its workers notice that their channel closes.
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -21,10 +19,10 @@ import { waitUntilReady } from "./readiness.ts";
 import { type ServeReady, startServe, waitForServe } from "./serve-process.ts";
 import { formatLocalUrl } from "../../shared/host/local-url.ts";
 
-/** How long requests in flight may run on after Ctrl-C: a person is waiting. */
+/** Time for requests in flight after Ctrl-C: a person is waiting. */
 const DRAIN_MS = 5_000;
 const ENVOY_STOP_MS = 3_000;
-/** `serve` ends within its own bound plus what its workers' ends take. */
+/** `serve` ends within its own bound plus the time for its workers' end. */
 const SERVE_STOP_MS = DRAIN_MS + 8_000;
 const REDIS_STOP_MS = 15_000;
 
@@ -38,7 +36,7 @@ export class Stack {
   #credentials: { close: () => void } | null = null;
   #logs: LogKeeper | null = null;
 
-  /** `entry` is the program that `serve` and the workers are started by. */
+  /** `entry`: program for starting `serve` and the workers. */
   constructor(plan: Plan, entry: string) {
     this.#plan = plan;
     this.#entry = entry;
@@ -48,7 +46,7 @@ export class Stack {
 
   /**
    * Starts everything and resolves when the first request would be served.
-   * @throws LaunchError saying which part failed, with its last lines. What was started is for `kill` to end.
+   * @throws LaunchError naming the failed part, with its last output. Call `kill` to end the others.
    */
   async start(): Promise<ServeReady> {
     const { config, logDir, envoyProgram } = this.#plan;
@@ -74,12 +72,12 @@ export class Stack {
     return Promise.race(this.#processes.map(async (process) => ({ process, how: await process.ended })));
   }
 
-  /** The catalog is read again. */
+  /** Reloads the catalog. */
   reload(): void {
     this.#serve?.child.kill("SIGHUP");
   }
 
-  /** Stops in order: no new connections, requests in flight run out, Envoy, the gateway, Redis. */
+  /** Stops in order: new connections, requests in flight, Envoy, the gateway, Redis. */
   async stop(): Promise<void> {
     this.#credentials?.close();
     this.#logs?.stop();
@@ -91,7 +89,7 @@ export class Stack {
     for (const lock of this.#plan.locks) lock.release();
   }
 
-  /** Ends everything at once. The locks stay: a next start waits for what is still ending. */
+  /** Kills everything. The locks stay: the next start waits for processes that are still ending. */
   kill(): void {
     this.#credentials?.close();
     for (const process of this.#processes) process.kill();
@@ -157,7 +155,7 @@ export class Stack {
   }
 }
 
-/** On stderr, where the launcher says everything but its line for programs. */
+/** Reports on stderr, like all launcher output except its line for programs. */
 function reportCredentials(
   outcome: { readonly written: readonly string[] } | { readonly problem: unknown },
 ): void {

@@ -3,20 +3,20 @@ import { createDeferred } from "../../shared/event-loop/deferred.ts";
 import { readParentPid } from "../setup/process-identity.js";
 
 const PARENT_POLL_MS = 500;
-/** Ctrl-C under npm arrives twice: from the terminal, and from npm, which passes its own on. */
+/** Ctrl-C under npm arrives twice: from the terminal, and passed on by npm. */
 const SAME_REQUEST_MS = 500;
 
 export interface StopRequests {
   /** Resolves at the first request to stop. */
   readonly first: Promise<void>;
-  /** Resolves at a second signal, half a second later or more: at once, then. */
+  /** Resolves at a second signal after half a second or more, which means: at once. */
   readonly second: Promise<void>;
 }
 
 /**
- * Watches for all that asks the launcher to stop: SIGINT, SIGTERM, a closed terminal, and, where npm started it, the
- * end of npm, which may die without passing its signal on. A SIGHUP without a terminal is `onHangup`: the catalog is
- * to be read again.
+ * Watches for requests to stop: SIGINT, SIGTERM, a closed terminal, and the end of npm if it started this
+ * process, since npm may die without passing its signal on. A SIGHUP without a terminal calls `onHangup` to
+ * reload the catalog.
  */
 export function watchStopRequests(onHangup: () => void): StopRequests {
   const first = createDeferred<void>();
@@ -41,7 +41,7 @@ function startedByNpm(): boolean {
   return process.env["npm_lifecycle_event"] !== undefined;
 }
 
-/** Calls `onGone` once when the parent, or npm behind the shell between, is no longer the one that it was. */
+/** Calls `onGone` once when the parent, or npm behind an intermediate shell, has changed. */
 function watchParents(onGone: () => void): void {
   const parent = process.ppid;
   const grandparent = isShellOfScript(parent) ? readParentPid(parent) : null;
@@ -54,7 +54,7 @@ function watchParents(onGone: () => void): void {
   timer.unref();
 }
 
-/** npm runs scripts as `sh -c <script>`, and some shells stay in between. A person's own shell has no `-c`. */
+/** npm runs scripts as `sh -c <script>`, and some shells stay in between. A user's own shell has no `-c`. */
 function isShellOfScript(pid: number): boolean {
   try {
     const [program = "", flag = ""] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");

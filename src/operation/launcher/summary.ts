@@ -1,19 +1,19 @@
-/** What a person or program needs for the first request. */
+/** Details for the first request, for people and programs. */
 export interface StackFacts {
-  /** Without a slash at the end and without `/v1`. */
+  /** Without a final slash and `/v1`. */
   readonly baseUrl: string;
   readonly adminUrl: string;
   readonly adminToken: string;
   readonly demoKey: string;
-  /** A model of the catalog, for the example. */
+  /** Catalog model of the example. */
   readonly model: string;
   readonly logDir: string;
   readonly dataDir: string;
-  /** A command line that looks at this stack, to paste. */
+  /** Command line for managing this stack, to paste. */
   readonly manageCommand: string;
 }
 
-/** One line of JSON for programs. */
+/** Formats one line of JSON for programs. */
 export function formatJsonLine(facts: StackFacts): string {
   return JSON.stringify({
     base_url: facts.baseUrl,
@@ -23,7 +23,7 @@ export function formatJsonLine(facts: StackFacts): string {
   });
 }
 
-/** A few lines for a person at a terminal, with a request to paste. */
+/** Formats a few lines for a terminal, with a request to paste. */
 export function formatSummary(facts: StackFacts): string {
   const body = JSON.stringify({ model: facts.model, messages: [{ role: "user", content: "Hello!" }] });
   return [

@@ -1,7 +1,7 @@
-/** So long nobody wonders. */
+/** Waits shorter than this need no notice. */
 export const TOLD_AFTER_MS = 2_000;
 
-/** For the person in front of the terminal: what the start waits for. The address has no password in it. */
+/** Prints what the start waits for. The address must not contain a password. */
 export function tellOfWaiting(address: string): void {
   process.stderr.write(`waiting for Redis at ${address} …\n`);
 }

@@ -1,6 +1,6 @@
 /**
- * Composition root of the admin process: management API, dashboard, exports and sign-in, with a connection of its own to
- * Redis. What the supervisor alone knows it asks for. Workers, probes and alerts run without it.
+ * Entry point of the admin process: management API, dashboard, exports and sign-in, with its own connection
+ * to Redis. It asks the supervisor for facts that only that knows. Workers, probes and alerts run without it.
  */
 import { IdentityProviders } from "../../management/admin/identity/identity-providers.ts";
 import { ReportTurns } from "../../management/admin/report-turns.ts";
@@ -20,12 +20,12 @@ import { createLogger } from "../../shared/telemetry/logger.ts";
 import { logProcessWarnings } from "../../shared/telemetry/process-warnings.ts";
 import { systemClock } from "../../shared/time/clock.ts";
 
-/** Beside the path nothing waits for Redis's answer. */
+/** Longer than on the request path. */
 const COMMAND_TIMEOUT_MS = 5_000;
 
 /**
- * Starts it; resolves when it listens, with Redis or without. Rejects when the port is taken, and when Redis holds a newer
- * version's data or refuses the login.
+ * Starts it; resolves when it listens, with Redis or without. Rejects if the port is taken, or if Redis has
+ * data of a newer version or rejects the login.
  */
 export async function startAdminApi({ config, channel }: ProcessOptions): Promise<RunningAdmin> {
   const logger = createLogger("admin");

@@ -1,7 +1,7 @@
 /**
- * Composition root of what runs once per host in the supervisor's process: probes, alerts, retention, closing of requests
- * whose worker is gone, metrics of all processes. Nothing here is called by people: what they can make a process do runs
- * in the admin process (admin-api.ts).
+ * Entry point of services that run once per host in the supervisor's process: probes, alerts, retention, the
+ * reaper, metrics of all processes. Users cannot call anything here: work on their behalf runs in the admin
+ * process (admin-api.ts).
  */
 import { type HealthServer, isReady, startHealthServer } from "../../management/admin/health-server.ts";
 import { createAlertDelivery } from "../../management/alerts/create-alert-delivery.ts";
@@ -26,14 +26,14 @@ import type { HostQuestions } from "../../shared/telemetry/host-questions.ts";
 import { createLogger } from "../../shared/telemetry/logger.ts";
 import { RedisMemory } from "../../shared/telemetry/redis-memory.ts";
 
-/** Beside the path nothing waits for Redis's answer. */
+/** Longer than on the request path. */
 const COMMAND_TIMEOUT_MS = 5_000;
-/** A key to print must be in Redis first, and a Redis that is only just starting reads its append-only file. */
+/** A key must be in Redis before it is printed, and a starting Redis loads its append-only file first. */
 const DEMO_WAIT_MS = 28_000;
 
 /**
- * Starts what runs once per host, beside the other processes. It goes without Redis, except for a demo key. Rejects when
- * the port of the probes is taken, and when Redis holds a newer version's data or refuses the login.
+ * Starts the services, next to the other processes. Works without Redis, except for a demo key. Rejects if
+ * the probes' port is taken, or if Redis has data of a newer version or rejects the login.
  */
 export async function startSupervisorServices(
   options: SupervisorServicesOptions,
@@ -90,7 +90,7 @@ interface Task {
   stop(): Promise<void> | void;
 }
 
-/** Also shows how much room the disk has. */
+/** Also exports the free disk space. */
 function createRetention(config: Config, metrics: Metrics, logger: Logger): RequestLogRetention {
   const { requestLogBytes, diskFree, diskReserve } = metrics;
   const { spoolMaxBytes } = config.settlement;
@@ -110,7 +110,7 @@ function createRetention(config: Config, metrics: Metrics, logger: Logger): Requ
   });
 }
 
-/** Null: health is asked on the admin port alone. */
+/** Returns null if health is only served on the admin port. */
 async function openHealthPort(
   { config: { admin }, areWorkersReady }: SupervisorServicesOptions,
   store: Store,
@@ -120,7 +120,7 @@ async function openHealthPort(
   return await startHealthServer({ host: admin.host, port: admin.healthPort, isReady: isServing });
 }
 
-/** Tidies what a crash between two slots can have left. It reads everything, and nothing waits for it. */
+/** Repairs leftovers of crashes between writes to two slots, in the background because it reads everything. */
 function repairInBackground(store: Store, logger: Logger): void {
   store.repair().then(
     (report) => logger.info(report, "key look-ups consistent"),

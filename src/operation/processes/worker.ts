@@ -1,7 +1,7 @@
 /**
- * Composition root of a worker: every object on a request's path is made here, once, by hand. Read it from top to bottom
- * to see what the gateway consists of; nothing else constructs a stage. What runs once beside the workers is made in
- * host-services.ts and admin-api.ts, and no process loads what another needs.
+ * Entry point of a worker: creates every object on the request path, once and explicitly. Read it from top to
+ * bottom for an overview of the gateway; no other code constructs a stage. Services that run once per host
+ * are created in host-services.ts and admin-api.ts, and no process loads another's modules.
  */
 import { hostname } from "node:os";
 import { KeyDirectory } from "../../data-path/auth/key-directory.ts";
@@ -55,12 +55,12 @@ import type { RequestMeter } from "../../shared/telemetry/request-meter.ts";
 import type { WorkerGauges } from "../../shared/telemetry/worker-telemetry.ts";
 import { PROTOCOLS } from "../../data-path/translation/protocols.ts";
 
-/** What a gRPC message holds beside a body of the largest size: headers, field tags. */
+/** Size of a gRPC message in addition to the largest body: headers, field tags. */
 const MESSAGE_OVERHEAD_BYTES = 1024 * 1024;
 
 /**
- * Starts one worker; resolves when it listens. Without Redis it is not ready, and becomes so by itself; what is in its
- * spool is sent then. Rejects when Redis holds a newer version's data or refuses the login.
+ * Starts one worker; resolves when it listens. Without Redis it is not ready, and becomes ready by itself,
+ * when it also sends its spool. Rejects if Redis has data of a newer version or rejects the login.
  */
 export async function startWorker(options: WorkerOptions): Promise<RunningProcess> {
   const { config, index, address } = options;
@@ -152,19 +152,19 @@ function readGauges(parts: {
   };
 }
 
-/** Lets what is in flight end and be settled. Rejects when something is not after `boundMs`. */
+/** Waits until requests in flight have ended and are settled. Rejects if that takes longer than `boundMs`. */
 async function settleAll(server: EnvoyServer, settlement: Settlement, boundMs: number): Promise<void> {
   const end = systemClock.monotonicMs() + boundMs;
   await server.drain(boundMs);
   await settlement.stop(Math.max(0, end - systemClock.monotonicMs()));
 }
 
-/** On a TCP port a cluster of Envoy's may have other hosts beside this one; a Unix socket is one process's. */
+/** On a TCP port Envoy's cluster may have further hosts; a Unix socket belongs to one process. */
 function isOnlyWorker({ sidecar }: Config): boolean {
   return sidecar.tcp === null && resolveWorkerCount(sidecar.workers) === 1;
 }
 
-/** The largest message of Envoy's, and the largest body: one that the edge lets pass, with what comes around it. */
+/** Returns the largest message from Envoy, and the largest body: the edge's limit plus overhead. */
 function maxMessageBytesOf({ limits }: Config): number {
   return createBodyLimits(limits.maxBodyBytes).maxRequestBytes + MESSAGE_OVERHEAD_BYTES;
 }
@@ -186,7 +186,7 @@ function createServer(
   });
 }
 
-/** What carries requests and charges over the time in which Redis is unreachable. */
+/** Creates the parts that serve requests and keep charges while Redis is unreachable. */
 function createGrace(
   config: Config,
   {
@@ -229,9 +229,9 @@ function createGrace(
 }
 
 interface Parts {
-  /** Nothing of what is asked here has anything to fall back on. */
+  /** Store for requests without a fallback. */
   readonly patient: Store;
-  /** Asks Redis, or goes by what was last known in its outage. */
+  /** Admits by Redis, or by cached data during an outage. */
   readonly admit: Admit;
   readonly catalog: CatalogReference;
   readonly estimator: TokenEstimator;
@@ -243,11 +243,11 @@ interface Parts {
   readonly reached: ReachedUpstreams;
   readonly ends: ReportedEnds;
   readonly meter: RequestMeter;
-  /** Whether Envoy should send requests here: past the grace period too, where it is this worker that says why not. */
+  /** Returns whether Envoy should send requests here; also after the grace period if this worker reports the reason. */
   readonly isServing: () => boolean;
-  /** Redis is unreachable, and every request is refused for it. */
+  /** Returns whether every request is rejected because Redis is unreachable. */
   readonly isGraceOver: () => boolean;
-  /** Envoy's calls come to this process alone. */
+  /** True if Envoy only calls this process. */
   readonly isOnlyWorker: boolean;
   readonly dashboard: DashboardAddress;
   readonly tokenProviders: Config["jwt"]["providers"];
@@ -263,7 +263,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
       ? null
       : new TokenCallers({ providers: tokenProviders, store: patient, clock });
   const currentCatalog = () => catalog.current;
-  // In an outage every request fails in the same way.
+  // During an outage every request fails in the same way.
   const errorLog = limitLog(logger);
   const isSameWorker = () => parts.isOnlyWorker && isServing();
   const deferred = new DeferredAdmissions({ isSameWorker, clock });

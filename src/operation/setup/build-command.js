@@ -1,4 +1,4 @@
-/** `npm run build`: packages and `dist`, nothing where nothing has changed. */
+/** `npm run build`: installs packages and builds `dist`; does nothing if nothing has changed. */
 import { runStep } from "./run-step.js";
 
 await runStep(async () => {

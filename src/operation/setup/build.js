@@ -18,27 +18,27 @@ import { runCommand } from "./run-command.js";
 import { SetupError } from "./setup-error.js";
 
 const STAMP = ".build-stamp";
-/** What is loaded by its path, by a process or a thread, below `src`. Everything else is reached from these. */
+/** Modules of `src` that a process or a thread loads by path. All others are reached from these. */
 const ENTRIES = [
   "main.ts",
   "data-path/settlement/tokens/tokenizer-thread.ts",
   "envoy/messages/generic-codec.ts",
 ];
-/** Not taken into the bundle: two megabytes of vocabulary, which only the tokenizer's thread reads. */
+/** Not bundled: two megabytes of vocabulary, which only the tokenizer's thread reads. */
 const APART = ["gpt-tokenizer"];
-/** Files beside `src` that the output depends on. */
+/** Files outside of `src` that affect the output. */
 const OTHER_INPUTS = ["package-lock.json", "tsconfig.json"];
-/** What packages in CommonJS take for given, and an ES module does not have. */
+/** Globals that CommonJS packages expect, and that an ES module lacks. */
 const COMMONJS = [
   'import { createRequire as createRequireOfBundle } from "node:module";',
   "const require = createRequireOfBundle(import.meta.url), __dirname = import.meta.dirname;",
 ].join(" ");
 
 /**
- * esbuild's function that keeps a name, and ours, which sets none on what has the right one already. A class whose name is
- * set anew is a dictionary from then on: where it extends another one, V8 gives up each time it compiles who makes objects
- * of it, and begins again, for as long as the process runs. Nor on arrow functions (they have no prototype), which are made
- * anew wherever the path of a request has one: each takes a microsecond.
+ * Replacement for esbuild's function that sets names: ours skips functions that already have the right name.
+ * V8 turns a class whose name is set again into a dictionary; if it extends another class, V8 keeps
+ * deoptimizing the code that instantiates it, for as long as the process runs. It also skips arrow functions
+ * (without a prototype), which the request path creates often: setting a name takes a microsecond.
  */
 const KEEP_NAME = 'var __name = (target, value) => __defProp(target, "name", { value, configurable: true });';
 const KEEP_NAME_IF_WRONG = KEEP_NAME.replace(
@@ -46,7 +46,7 @@ const KEEP_NAME_IF_WRONG = KEEP_NAME.replace(
   "=> target.prototype === undefined || target.name === value ? target : ",
 );
 
-/** How esbuild makes a program of modules and packages. Names stay: errors are told apart by them. */
+/** Options of esbuild for modules and packages. Names are kept, because errors are distinguished by them. */
 export const BUNDLE = {
   bundle: true,
   format: /** @type {const} */ ("esm"),
@@ -61,15 +61,15 @@ export const BUNDLE = {
 };
 
 /**
- * Makes `dist` what the sources say: nothing when they are those of the last build (by content, so that a checkout
- * that only touches files builds nothing). Modules and packages are put together into few files, since to find and load
- * a thousand is most of what the start of a process takes; what a command or process loads by `import()` stays apart.
- * The new output is made beside and swapped in whole, so a crash leaves either the old output or none, never a mixture.
- * Types are not checked: that takes ten times as long and a compiler, which only developers have.
+ * Builds `dist` if the sources have changed since the last build (by content, so that a checkout that only
+ * touches files builds nothing). Bundles modules and packages into a few files, since finding and loading a
+ * thousand would take most of a process's start; modules loaded by `import()` stay separate. Builds into a
+ * draft that replaces the output at once, so a crash never leaves a mixture. Does not check types: that takes
+ * ten times as long and needs a compiler that only developers have.
  *
  * @param {string} root the repository
  * @returns {Promise<"built" | "unchanged">}
- * @throws {SetupError} when the sources do not compile; its message holds the compiler's output
+ * @throws {SetupError} if the sources do not compile; its message has the compiler's output
  */
 export async function ensureBuild(root) {
   const stamp = hashSources(root);
@@ -85,7 +85,7 @@ export async function ensureBuild(root) {
     writeFileSync(join(draft, STAMP), stamp);
     if (existsSync(output)) renameSync(output, former);
     renameSync(draft, output);
-    // What Node compiled of the former output, see main.ts.
+    // Node's compile cache of the previous output, see main.ts.
     rmSync(join(root, ".cache", "compiled"), { recursive: true, force: true });
   } finally {
     rmSync(draft, { recursive: true, force: true });
@@ -96,7 +96,7 @@ export async function ensureBuild(root) {
 
 /**
  * @param {string} root the repository
- * @throws {SetupError} when the types of `src` do not fit; its message holds the compiler's output
+ * @throws {SetupError} if the types of `src` are wrong; its message has the compiler's output
  */
 export async function checkTypes(root) {
   const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
@@ -108,14 +108,14 @@ export async function checkTypes(root) {
 }
 
 /**
- * Names stay as they are, and so do lines: a stack trace is read without a map, and with `node --enable-source-maps` it
- * names the source.
+ * Bundles without renaming or minifying lines: a stack trace is readable without a map, and names the source
+ * with `node --enable-source-maps`.
  *
  * @param {string} root
  * @param {string} draft
  */
 async function bundle(root, draft) {
-  // Only here: the packages may have been installed by this very process.
+  // Imported here, because the packages may have been installed by this process.
   const { build, stop } = await import("esbuild");
   try {
     await build({
@@ -138,10 +138,10 @@ async function bundle(root, draft) {
 }
 
 /**
- * Puts our function in the place of esbuild's, in the one module that has it.
+ * Replaces esbuild's function by ours, in the one module that has it.
  *
- * @param {string} draft the folder of modules as esbuild wrote them
- * @throws {SetupError} when names are kept by a function that is not written as it was
+ * @param {string} draft the directory of modules as esbuild wrote them
+ * @throws {SetupError} if that function is not written as expected
  */
 export function leaveRightNames(draft) {
   const modules = readdirSync(draft).filter((name) => name.endsWith(".js"));
@@ -162,8 +162,8 @@ export function leaveRightNames(draft) {
 }
 
 /**
- * What is no module (Lua scripts, pages, templates) is copied as it is, to the same place. The set-up's own programs work
- * on the sources.
+ * Copies files that are not modules (Lua scripts, pages, templates) to the same place. The setup's own
+ * programs run from source.
  *
  * @param {string} source
  * @param {string} draft
@@ -180,7 +180,7 @@ function copyAssets(source, draft) {
 
 /**
  * @param {string} root
- * @returns {string} hash of names and contents of all that the output depends on
+ * @returns {string} hash of names and contents of all files that affect the output
  */
 function hashSources(root) {
   const hash = createHash("sha256");
@@ -195,7 +195,7 @@ function hashSources(root) {
 
 /**
  * @param {string} folder
- * @returns {string[]} paths of all files in it, relative to it, in a fixed order
+ * @returns {string[]} relative paths of all files in it, in a fixed order
  */
 function listFiles(folder) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -211,7 +211,7 @@ function readStamp(output) {
 }
 
 /**
- * Called under the set-up's lock: whatever draft is here was left by a build that was killed.
+ * Removes drafts of killed builds; call with the setup's lock.
  *
  * @param {string} root
  */

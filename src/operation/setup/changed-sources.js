@@ -2,14 +2,14 @@ import { extname } from "node:path";
 import { runCommand } from "./run-command.js";
 
 const EXTENSIONS = new Set([".ts", ".tsx", ".js", ".mjs"]);
-/** What the work is compared with: the first that exists. */
+/** Branches to compare with: the first that exists. */
 const BASES = ["origin/main", "main"];
-/** More than this is as good as everything. */
+/** With more changed files, everything counts as changed. */
 const MAX_FILES = 500;
 
 /**
- * Lists source files that differ from the branch that this work will join: commits of its own, uncommitted changes and
- * new files. Null when git cannot tell, or when there are too many of them to be a part.
+ * Lists source files that differ from the branch that this work will be merged into: commits, uncommitted
+ * changes and new files. Null if git cannot tell, or if there are too many.
  *
  * @param {string} root the repository
  * @returns {Promise<{base: string, files: readonly string[]} | null>}
@@ -30,7 +30,7 @@ export async function listChangedSources(root) {
 /**
  * @param {string} root
  * @param {readonly string[]} args
- * @returns {Promise<string | null>} what git wrote, or null when it failed
+ * @returns {Promise<string | null>} output of git, or null if it failed
  */
 async function git(root, args) {
   const { code, stdout } = await runCommand("git", args, { cwd: root });

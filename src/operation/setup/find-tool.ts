@@ -2,31 +2,34 @@ import { explainUnusable, findOnPath, isExecutable } from "./find-executable.ts"
 import { SetupError } from "./setup-error.js";
 import type { Tool, ToolContext, ToolSource } from "./tool-context.ts";
 
-/** One program, and where it may come from. */
+/** Program, and where it may be found. */
 export interface WantedTool {
-  /** Names it by hand and goes before all else: "ENVOY_BIN". Null: it cannot be named. */
+  /** Variable that names it and takes precedence: "ENVOY_BIN". Null: none. */
   readonly variable: string | null;
-  /** What it is called on PATH; the first that can be used is taken. */
+  /** Names on PATH; the first usable one is taken. */
   readonly programs: readonly string[];
-  /** Null, or why it cannot be used: the rest of a sentence that begins with its path, "is not a Redis that runs". */
+  /**
+   * Returns null, or why it cannot be used: the rest of a sentence that starts with its path, "is not a Redis
+   * that runs".
+   */
   readonly check: (path: string, source: ToolSource) => Promise<string | null>;
-  /** What is looked for after PATH, and then installed, each in this order. */
+  /** Installations to find after PATH, and then to install, each in this order. */
   readonly installed: readonly InstalledTool[];
 }
 
 export interface InstalledTool {
   readonly source: ToolSource;
-  /** Where it is once it is installed; null: not yet known. */
+  /** Path of the installation; null: unknown yet. */
   readonly path: () => string | null;
-  /** Null, or why it did not work; left out where the set-up does not install it. May throw SetupError. */
+  /** Installs it; returns null, or why it failed. Omitted if the setup does not install it. May throw SetupError. */
   readonly install?: () => Promise<string | null>;
 }
 
 /**
- * The one that the variable names, else the first on PATH that can be used, else what an earlier run installed, else
- * what is installed now. Returns in words why there is none: whoever can do without says so and goes on.
+ * Finds the program that the variable names, then the first usable one on PATH, then an earlier installation,
+ * then installs it. Returns a text if there is none, so that callers that can do without may continue.
  *
- * @throws {SetupError} when the variable names something that cannot be used, or by an installation
+ * @throws {SetupError} if the variable names something unusable, or by an installation
  */
 export async function findTool(context: ToolContext, wanted: WantedTool): Promise<Tool | string> {
   const existing = (await findNamed(context, wanted)) ?? (await findExisting(context, wanted));
@@ -45,7 +48,7 @@ export async function findTool(context: ToolContext, wanted: WantedTool): Promis
 async function findNamed({ env }: ToolContext, { variable, check }: WantedTool): Promise<Tool | null> {
   const named = variable === null ? "" : (env[variable] ?? "");
   if (named === "") return null;
-  // A bare name is one of PATH's, as in a shell.
+  // As in a shell, a bare name is looked up on PATH.
   const path = named.includes("/") ? named : (findOnPath(named, env) ?? named);
   const objection = explainUnusable(path) ?? (await check(path, "environment"));
   if (objection === null) return { path, source: "environment" };

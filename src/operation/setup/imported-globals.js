@@ -1,6 +1,6 @@
 /**
- * Globals of Node that are getters: each use takes three times as long as that of an import. The build puts these imports
- * wherever a module or a package uses the global.
+ * Globals of Node that are getters: each use takes three times as long as an import. The build injects these
+ * imports wherever code uses the global.
  */
 export { Buffer } from "node:buffer";
 export { performance } from "node:perf_hooks";

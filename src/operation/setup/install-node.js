@@ -1,6 +1,6 @@
 /**
- * Prints the folder of a Node that is new enough, or nothing if the Node that runs this is. The default Node is installed
- * into `.tools` for that, once. What is imported here must parse on a Node that is too old for the rest.
+ * Prints the directory of a Node that is new enough, or nothing if the running Node is. Installs the default
+ * Node into `.tools` once if necessary. All imports must parse on an old Node.
  */
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,8 +20,8 @@ await runOnAnyNode(async () => {
 });
 
 /**
- * @returns {Promise<string>} the folder of the program
- * @throws {SetupError} when it cannot be installed
+ * @returns {Promise<string>} the directory of the program
+ * @throws {SetupError} if it cannot be installed
  */
 async function ensureNode() {
   const wanted = DEFAULT_NODE[`${process.platform}-${process.arch}`];
@@ -40,8 +40,8 @@ async function ensureNode() {
 }
 
 /**
- * Fills a folder beside and renames it, so that it is whole or not there. npm compares what it gets with the lock file's
- * hash.
+ * Fills a draft directory and renames it, so that the result is complete or missing. npm compares the
+ * download with the lock file's hash.
  *
  * @param {import("./node-version.js").NodePackage} wanted
  * @param {string} folder

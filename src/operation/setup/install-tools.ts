@@ -1,6 +1,7 @@
 /**
- * Installs what the demo starts besides Node, while npm installs packages. Needs none of these, and no build: Node takes the
- * types off. What fails is tried again, and told, by `up`, which knows whether it is needed.
+ * Installs the demo's programs besides Node, while npm installs packages. Needs no packages and no build:
+ * Node strips the types. Failures are retried and reported by `up`, which knows whether the program is
+ * needed.
  */
 import { ensureEnvoy } from "./envoy.ts";
 import { ensureRedisServer } from "./redis.ts";

@@ -4,29 +4,29 @@ import { setTimeout as pause } from "node:timers/promises";
 import { isRunning, readStartTime } from "./process-identity.js";
 
 const POLL_MS = 100;
-/** A takeover lasts microseconds: one that is older than this was left by a process that died in it. */
+/** Time after which a takeover was abandoned by a dead process; it normally takes microseconds. */
 const TAKEOVER_STALE_MS = 10_000;
 
 /**
- * Who holds a lock: the process and, where the system tells, when it started, so that another process that was later
- * given the same id is not taken for the holder. `note` is the holder's own, any JSON value.
+ * Holder of a lock: the process and, if the system reports it, its start time, so that a later process with
+ * the same id is not taken for the holder. `note` is any JSON value of the holder.
  *
  * @typedef {{pid: number, startTime: string | null, note?: unknown}} LockHolder
  */
 
 /**
- * A lock between processes, held until `release`. `abandoned` is what a dead former holder left, or null.
+ * Lock between processes, held until `release`. `abandoned` is the dead previous holder, or null.
  *
  * @typedef {{abandoned: LockHolder | null, setNote: (note: unknown) => void, release: () => void}} Lock
  */
 
 /**
- * Takes the lock when nobody alive holds it; else returns the holder. The file appears whole or not at all (it is
- * linked into place), so a reader never sees half a holder.
+ * Takes the lock if no living process holds it; otherwise returns the holder. The file appears atomically (by
+ * a link), so a reader never sees a partial holder.
  *
- * @param {string} path of the lock file; its folder is made
+ * @param {string} path of the lock file; its directory is created
  * @returns {{lock: Lock, holder: null} | {lock: null, holder: LockHolder}}
- * @throws when the folder cannot be written
+ * @throws if the directory cannot be written
  */
 export function tryLock(path) {
   mkdirSync(dirname(path), { recursive: true });
@@ -41,13 +41,13 @@ export function tryLock(path) {
 }
 
 /**
- * Runs `work` alone among all processes that use this path, waiting for the others without a bound: they hold it for
- * as long as an installation takes, and a dead holder does not count.
+ * Runs `work` exclusively among all processes that use this path. Waits for others without a bound: they hold
+ * the lock during an installation, and a dead holder does not count.
  *
  * @template T
  * @param {string} path
  * @param {() => Promise<T>} work
- * @param {{onWait?: (holder: LockHolder) => void}} [options] `onWait` is called once, when there is a wait
+ * @param {{onWait?: (holder: LockHolder) => void}} [options] `onWait` is called once if there is a wait
  * @returns {Promise<T>}
  */
 export async function withLock(path, work, options = {}) {
@@ -88,7 +88,7 @@ function createLock(path, mine, abandoned) {
 /**
  * @param {string} path
  * @param {LockHolder} holder
- * @returns {boolean} false when there is a lock already
+ * @returns {boolean} false if there is a lock already
  */
 function linkInto(path, holder) {
   const draft = `${path}.${process.pid}`;
@@ -105,12 +105,12 @@ function linkInto(path, holder) {
 }
 
 /**
- * Replaces a dead holder. Two processes may both have seen the dead one: a folder that only one can make lets one of
- * them look again and replace; the other finds a live holder when its turn comes.
+ * Replaces a dead holder. If two processes have seen the same dead holder, a directory that only one can
+ * create lets that one check again and replace it; the other then finds a living holder.
  *
  * @param {string} path
  * @param {LockHolder} mine
- * @returns {LockHolder | null | undefined} who was replaced (null: unreadable); undefined when it did not succeed
+ * @returns {LockHolder | null | undefined} the replaced holder (null: unreadable); undefined if it failed
  */
 function takeOver(path, mine) {
   const section = `${path}.takeover`;
@@ -140,7 +140,7 @@ function removeStaleSection(section) {
 
 /**
  * @param {string} path
- * @returns {LockHolder | null} null when there is none, or what is there is not a lock
+ * @returns {LockHolder | null} null if the file is missing or is not a lock
  */
 function readHolder(path) {
   try {

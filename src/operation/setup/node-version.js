@@ -1,9 +1,9 @@
-/** The oldest Node that everything here runs on; package.json names the same in `engines`. */
+/** Oldest supported Node; package.json has the same in `engines`. */
 export const MINIMUM_NODE = "22.12.0";
 
 /**
- * The Node that is installed for a system whose own is too old: the current LTS, which the container image has too. One
- * package of the npm registry per platform, in the newest version that the registry has.
+ * Node to install if the system's own is too old: the current LTS, as in the container image. One package of
+ * the npm registry per platform, in the registry's newest version.
  *
  * @type {Readonly<Record<string, NodePackage>>}
  *
@@ -31,9 +31,9 @@ export const DEFAULT_NODE = {
 };
 
 /**
- * Whether a Node of this version is older than `MINIMUM_NODE`.
+ * Returns whether a Node of this version is older than `MINIMUM_NODE`.
  *
- * @param {string} version as `process.versions.node` gives it
+ * @param {string} version as in `process.versions.node`
  * @returns {boolean}
  */
 export function isTooOld(version) {
@@ -42,5 +42,5 @@ export function isTooOld(version) {
   return major < wantedMajor || (major === wantedMajor && minor < wantedMinor);
 }
 
-/** "Node 20.20.2 is older than 22.12.0": the beginning of what is said about this Node. */
+/** Returns the start of messages about this Node: "Node 20.20.2 is older than 22.12.0". */
 export const describeOldNode = () => `Node ${process.versions.node} is older than ${MINIMUM_NODE}`;

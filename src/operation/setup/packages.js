@@ -9,16 +9,16 @@ import { SetupError } from "./setup-error.js";
  * @typedef {{packages?: Record<string, LockedPackage>}} LockFile
  */
 
-/** The package of the client SDKs for Node, below the repository: half of all packages, which only tests of clients need. */
+/** Package of the client SDKs for Node: half of all packages, which only tests of clients need. */
 export const NODE_SDKS = "test/clients";
 
 /**
- * Installs the client SDKs for Node, which have a package.json of their own.
+ * Installs the client SDKs for Node, which have a separate package.json.
  *
  * @param {string} root the repository
- * @param {(line: string) => void} [write] takes the lines that say what goes on, instead of stderr
+ * @param {(line: string) => void} [write] prints progress, instead of stderr
  * @returns {Promise<void>}
- * @throws {SetupError} when npm is missing or fails
+ * @throws {SetupError} if npm is missing or fails
  */
 export async function ensureNodeSdks(root, write) {
   await ensurePackages(join(root, NODE_SDKS), { task: "Installing the client SDKs for Node", write });
@@ -26,22 +26,22 @@ export async function ensureNodeSdks(root, write) {
 
 /**
  * @param {string} root the repository
- * @returns {boolean} whether the client SDKs for Node were installed once; a later lock file may want others
+ * @returns {boolean} whether the client SDKs for Node were installed once, possibly in other versions
  */
 export function hasNodeSdks(root) {
   return readLockFile(join(root, NODE_SDKS, "node_modules", ".package-lock.json")) !== null;
 }
 
 /**
- * Makes `node_modules` what package-lock.json says: `npm ci` when it is missing, incomplete or of another lock file.
- * If nothing has changed it reads two files and starts nothing.
+ * Installs `node_modules` according to package-lock.json: by `npm ci` if it is missing, incomplete or from
+ * another lock file. If nothing has changed it reads two files and starts nothing.
  *
- * @param {string} root the folder of package.json
- * @param {{development?: boolean, task?: string, write?: ((line: string) => void) | undefined}} [options] `development`: with
- *   the packages that only developers need, true by default. A clone that has some of these keeps them. `task` and `write`:
- *   as of `withProgress`.
+ * @param {string} root the directory of package.json
+ * @param {{development?: boolean, task?: string, write?: ((line: string) => void) | undefined}} [options]
+ * `development`: with the packages that only developers need, true by default. A clone that has some of these
+ * keeps them. `task` and `write`: as of `withProgress`.
  * @returns {Promise<void>}
- * @throws {SetupError} when npm is missing or fails
+ * @throws {SetupError} if npm is missing or fails
  */
 export async function ensurePackages(
   root,
@@ -65,10 +65,11 @@ export async function ensurePackages(
  * @param {boolean} development
  */
 async function installPackages(root, development) {
-  // Said in either case: NODE_ENV and npm's own configuration may say otherwise.
+  // Explicit in both cases, since NODE_ENV and npm's configuration may differ.
   const options = [
     development ? "--include=dev" : "--omit=dev",
-    // No package needs its install script, and a package that was taken over would run its own with the developer's rights.
+    // No package needs its install script, and a compromised package would run its own with the developer's
+    // rights.
     "--ignore-scripts",
     "--no-audit",
     "--no-fund",
@@ -80,10 +81,10 @@ async function installPackages(root, development) {
 }
 
 /**
- * Whether `npm ci` refused only because the lock file does not name packages that the registry does not have either.
- * npm 11 does so for optional packages of other platforms where a registry mirrors only some of them; npm 10 does
- * not. It then writes them without a version. `npm install --no-save` takes the versions of the lock file, and leaves
- * it as it is. A lock file that is really out of step has a version in that place, or an `Invalid:` line.
+ * Returns whether `npm ci` failed only because the lock file lacks packages that the registry lacks as well.
+ * npm 11 does so for optional packages of other platforms if a mirror has only some of them; npm 10 does not.
+ * Its message then has no versions. `npm install --no-save` uses the lock file's versions and leaves it
+ * unchanged. For a lock file that is really out of date the message has versions, or an `Invalid:` line.
  *
  * @param {string} stderr
  * @returns {boolean}
@@ -94,9 +95,9 @@ export function lacksOnlyUnavailable(stderr) {
 }
 
 /**
- * Whether what npm noted in `node_modules` is what the lock file wants. npm writes its note last, so an installation
- * that was cut short has none. Optional packages of other platforms may be missing, and what is there besides does
- * no harm.
+ * Returns whether npm's record in `node_modules` matches the lock file. npm writes the record last, so an
+ * interrupted installation has none. Optional packages of other platforms may be missing, and additional ones
+ * are harmless.
  *
  * @param {LockFile} locked package-lock.json
  * @param {LockFile} installed node_modules/.package-lock.json
@@ -130,7 +131,7 @@ function readLockFile(path) {
 }
 
 /**
- * The line of npm's output that says what went wrong, without a full stop.
+ * Returns the line of npm's output with the error, without a full stop.
  *
  * @param {import("./run-command.js").CommandResult} result
  * @returns {string}

@@ -5,17 +5,18 @@ import { ensureBuild } from "./build.js";
 import { withLock } from "./lock.js";
 import { ensurePackages } from "./packages.js";
 
-/** The repository. */
+/** Directory of the repository. */
 export const ROOT = fileURLToPath(new URL("../../../", import.meta.url)).replace(/[/\\]$/, "");
 
-/** Where the set-up keeps what it installs for this clone alone. */
+/** Directory of this clone's installed tools. */
 const TOOLS = join(ROOT, ".tools");
 
 /**
- * npm packages and `dist`, as this checkout wants them. Only one process at a time works on a clone; the others wait.
+ * Installs npm packages and builds `dist` for this checkout. Only one process at a time works on a clone;
+ * others wait.
  *
- * @param {{development?: boolean, demoTools?: boolean}} [options] `development` as of `ensurePackages`; `demoTools`: at the
- *   same time, Envoy and Redis are installed if they are missing
+ * @param {{development?: boolean, demoTools?: boolean}} [options] `development` as of `ensurePackages`;
+ * `demoTools`: at the same time, Envoy and Redis are installed if they are missing
  * @returns {Promise<void>}
  * @throws {import("./setup-error.js").SetupError}
  */
@@ -28,9 +29,9 @@ export async function prepareClone({ development = true, demoTools = false } = {
   });
 }
 
-/** @returns {Promise<void>} resolves when it has ended, in whatever way: what is missing is installed later */
+/** @returns {Promise<void>} resolves in any case: missing tools are installed later */
 function installTools() {
-  // Node 22 takes types off only if it is asked to, and warns that it does.
+  // Node 22 strips types only on request, with a warning.
   const options = ["--experimental-strip-types", "--disable-warning=ExperimentalWarning"];
   const program = fileURLToPath(new URL("install-tools.ts", import.meta.url));
   const child = spawn(process.execPath, [...options, program], { stdio: ["ignore", "inherit", "inherit"] });
@@ -41,7 +42,7 @@ function installTools() {
 }
 
 /**
- * Runs `work` while no other set-up of this clone runs.
+ * Runs `work` while no other setup of this clone runs.
  *
  * @template T
  * @param {() => Promise<T>} work

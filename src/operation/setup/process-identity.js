@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 
 /**
- * When a process started, in a form that only serves to be compared; null where the system does not tell (anything
- * but Linux) or there is no such process.
+ * Returns when a process started, in a form that is only for comparison; null if the system does not report
+ * it (anything but Linux) or there is no such process.
  *
  * @see man 5 proc, /proc/pid/stat, field 22
  * @param {number} pid
@@ -13,7 +13,7 @@ export function readStartTime(pid) {
 }
 
 /**
- * The parent of a process, null where the system does not tell.
+ * Returns the parent of a process, null if the system does not report it.
  *
  * @param {number} pid
  * @returns {number | null}
@@ -23,7 +23,7 @@ export function readParentPid(pid) {
 }
 
 /**
- * Whether the very process that was noted still runs. A zombie does not.
+ * Returns whether the identified process still runs. A zombie does not.
  *
  * @param {{pid: number, startTime: string | null}} noted
  * @returns {boolean}
@@ -51,7 +51,7 @@ function readStat(pid) {
   if (process.platform !== "linux") return null;
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The second field, the name in brackets, may hold blanks and brackets itself: fields are counted behind it.
+    // The second field, the name in brackets, may contain spaces and brackets: count fields after it.
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
     return { state: fields[0] ?? "", parentPid: Number(fields[1]), startTime: fields[19] ?? "" };
   } catch {

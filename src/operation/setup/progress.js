@@ -1,10 +1,10 @@
-/** What takes longer than this is announced; what is quicker would only flicker by. */
+/** Work is announced after this time; shorter work would only flicker. */
 const QUIET_MS = 1_000;
 const REPEAT_MS = 10_000;
 
 /**
- * Awaits `work` and keeps the person informed on stderr meanwhile: `<task> …` once it lasts, then
- * `<task> … 10 s` every ten seconds. Nothing goes to stdout, which belongs to `--json`.
+ * Awaits `work` and reports progress on stderr: `<task> …` once it lasts, then `<task> … 10 s` every ten
+ * seconds. Prints nothing on stdout, which belongs to `--json`.
  *
  * @template T
  * @param {string} task "Installing npm packages"

@@ -1,20 +1,20 @@
 /**
- * For the container image: takes out of `node_modules` what no program reads at run time, which is half of it. Plain
- * JavaScript, since it runs before anything is built: `node prune-packages.js FOLDER`.
+ * For the container image: removes files from `node_modules` that no program reads at run time, which is half
+ * of it. Plain JavaScript, since it runs before anything is built: `node prune-packages.js FOLDER`.
  */
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 /** Types and source maps. */
 const UNREAD = /\.(?:d\.[mc]?ts|map)$/;
-/** The tokenizer's other module format, its sources, and vocabularies that src/data-path/settlement does not load. */
+/** Tokenizer's other module format, its sources, and vocabularies that src/data-path/settlement does not load. */
 const UNUSED_PARTS = [
   "gpt-tokenizer/cjs",
   "gpt-tokenizer/src",
   "gpt-tokenizer/data",
   ...["cl100k_base", "p50k_base", "r50k_base"].map((name) => `gpt-tokenizer/esm/bpeRanks/${name}.js`),
   "zod/src",
-  // The bundler, which has done its work.
+  // The bundler is only needed for the build.
   "esbuild",
   "@esbuild",
   ".bin/esbuild",

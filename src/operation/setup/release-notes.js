@@ -1,4 +1,7 @@
-/** `node src/operation/setup/release-notes.js`: the notes of the version in package.json, from its section in CHANGELOG.md. */
+/**
+ * `node src/operation/setup/release-notes.js`: prints the notes of the version in package.json, from its
+ * section in CHANGELOG.md.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,12 +11,13 @@ const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
 /**
  * @param {string} root the repository
- * @returns {string} what the changelog says of the version, without its heading
- * @throws {SetupError} when the changelog has no dated section of the version, an empty one, or the chart says another version
+ * @returns {string} the changelog's section of the version, without its heading
+ * @throws {SetupError} if the changelog has no dated section of the version, or an empty one, or the chart
+ * has another version
  */
 export function readReleaseNotes(root) {
   const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  // Without a package: it runs before any is installed.
+  // Parsed without a package, since it runs before any is installed.
   const chart = readFileSync(join(root, "deploy/helm/Chart.yaml"), "utf8");
   /** @param {string} field */
   const valueOf = (field) => new RegExp(`^${field}: "?([^"\\n]+)`, "m").exec(chart)?.[1];

@@ -1,22 +1,22 @@
 import { spawn } from "node:child_process";
 
-/** Enough to find the cause in; a tool that floods its output cannot fill the memory. */
+/** Bound of the kept output: enough to find the cause, without filling the memory. */
 const MAX_OUTPUT_CHARACTERS = 64 * 1024;
 
 /**
- * What became of a command. `code` is null when it could not be started or was ended by a signal.
+ * Result of a command. `code` is null if it could not be started or was ended by a signal.
  *
  * @typedef {{code: number | null, stdout: string, stderr: string}} CommandResult
  */
 
 /**
- * Runs a command to its end and keeps the last 64 Ki characters of each output. Never rejects: a command that does
- * not exist, or outlasts `timeoutMs`, gives `code: null` and says so at the end of `stderr`.
+ * Runs a command to its end and keeps the last 64 Ki characters of each output. Never rejects: a command that
+ * does not exist, or exceeds `timeoutMs`, gives `code: null` with the reason at the end of `stderr`.
  *
  * @param {string} command
  * @param {readonly string[]} args
- * @param {{cwd?: string, env?: NodeJS.ProcessEnv, timeoutMs?: number, argv0?: string}} [options] `timeoutMs` 15 minutes
- *   by default; `argv0` what the program sees as its own name
+ * @param {{cwd?: string, env?: NodeJS.ProcessEnv, timeoutMs?: number, argv0?: string}} [options] `timeoutMs`
+ * 15 minutes by default; `argv0` the program's own name
  * @returns {Promise<CommandResult>}
  */
 export function runCommand(command, args, options = {}) {
@@ -34,7 +34,7 @@ export function runCommand(command, args, options = {}) {
         killSignal: "SIGKILL",
       });
     } catch (error) {
-      // What is no program at all (ENOEXEC, ENOTDIR) is thrown, and not told by the event below.
+      // A file that is not a program (ENOEXEC, ENOTDIR) throws, instead of the event below.
       resolve({ code: null, stdout: "", stderr: `${String(error)}\n` });
       return;
     }
@@ -54,13 +54,13 @@ export function runCommand(command, args, options = {}) {
 }
 
 /**
- * The last line with content of a tool's output: where npm, pip and apt say what went wrong.
+ * Returns the last non-empty line of a tool's output, in which npm, pip and apt report errors.
  *
  * @param {CommandResult} result
  * @returns {string}
  */
 export function lastLine(result) {
   const lines = `${result.stdout}\n${result.stderr}`.split("\n").map((line) => line.trim());
-  // Not `findLast`: this runs on the Node that a newer one is installed for.
+  // Not `findLast`, since this also runs on an old Node.
   return lines.filter((line) => line !== "").pop() ?? "no output";
 }

@@ -2,10 +2,10 @@ import { describeOldNode, isTooOld } from "./node-version.js";
 import { SetupError } from "./setup-error.js";
 
 /**
- * Runs the body of a set-up program. A missing prerequisite, such as a new enough Node, ends with one sentence on stderr
- * and exit code 1; anything unexpected ends with its stack.
+ * Runs the body of a setup program. A missing prerequisite, such as a new enough Node, ends with one sentence
+ * on stderr and exit code 1; unexpected errors end with a stack.
  *
- * @param {() => Promise<void>} body imports what an old Node cannot parse
+ * @param {() => Promise<void>} body imports modules that an old Node cannot parse
  * @returns {Promise<void>}
  */
 export function runStep(body) {
@@ -20,7 +20,7 @@ export function runStep(body) {
 }
 
 /**
- * The same without a look at Node's version.
+ * Same without the check of Node's version.
  *
  * @param {() => Promise<void>} body
  * @returns {Promise<void>}
@@ -35,7 +35,7 @@ export async function runOnAnyNode(body) {
 }
 
 /**
- * The sentence of a SetupError; of anything else its stack.
+ * Returns the sentence of a SetupError, otherwise the error's stack.
  *
  * @param {unknown} error
  * @returns {string}

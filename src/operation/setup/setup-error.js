@@ -1,6 +1,6 @@
 /**
- * Something is missing that the set-up cannot get by itself. The message is one sentence that says what to install
- * or to change: it is all that the person sees, without a stack.
+ * Thrown if something is missing that the setup cannot install. The message is one sentence that says what to
+ * install or to change, and is shown without a stack.
  */
 export class SetupError extends Error {
   /**

@@ -1,7 +1,7 @@
 /**
- * `npm start`: from a fresh clone to a running stack. Installs what the program itself needs and builds it if anything has
- * changed, then becomes `inference-gateway up` in this same process, so that signals reach it without a relay. Plain
- * JavaScript, without packages: it runs before there is anything else.
+ * `npm start`: from a fresh clone to a running stack. Installs the required packages, builds if anything has
+ * changed, then becomes `inference-gateway up` in the same process, so that signals reach it directly. Plain
+ * JavaScript without packages, since it runs before anything else.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { runStep } from "./run-step.js";
 await runStep(async () => {
   const { prepareClone, ROOT } = await import("./prepare.js");
   const isFirst = !existsSync(join(ROOT, "dist"));
-  // Otherwise the configuration says whether a Redis is needed, and `up` reads it.
+  // Otherwise the configuration decides whether a Redis is needed, and `up` reads it.
   const isDemo =
     !existsSync("gateway.yaml") && !process.argv.some((argument) => argument.startsWith("--config"));
   await prepareClone({ development: false, demoTools: isFirst && isDemo });

@@ -2,20 +2,20 @@ import { fileURLToPath } from "node:url";
 import { packageFile } from "../../shared/host/package-files.ts";
 import { runCommand } from "./run-command.js";
 
-/** What one command printed, and its exit code: null when it could not run. */
+/** Output of a command, and its exit code: null if it could not run. */
 export interface CommandResult {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** All that finding and installing a tool touches outside of this process, so that tests can stand in for it. */
+/** All side effects of finding and installing tools, so that tests can replace them. */
 export interface ToolContext {
   readonly env: NodeJS.ProcessEnv;
-  /** Folder for what is installed for this clone alone. */
+  /** Directory for tools installed for this clone. */
   readonly toolsDir: string;
   readonly platform: NodeJS.Platform;
-  /** As `process.arch` names it: x64, arm64. */
+  /** Same values as `process.arch`: x64, arm64. */
   readonly architecture: string;
   readonly isRoot: boolean;
   readonly run: (
@@ -23,16 +23,16 @@ export interface ToolContext {
     args: readonly string[],
     options?: { cwd?: string; env?: NodeJS.ProcessEnv; timeoutMs?: number },
   ) => Promise<CommandResult>;
-  /** A line for the person at the terminal: what is to be known. */
+  /** Prints a notice for the user. */
   readonly notice: (line: string) => void;
-  /** Another one: what goes on at the moment. */
+  /** Prints progress. */
   readonly progress: (line: string) => void;
 }
 
-/** Where a tool was found; `wheel`, `debian` and `built` are what the set-up installed itself. */
+/** Origin of a tool; `wheel`, `debian` and `built` were installed by the setup. */
 export type ToolSource = "environment" | "path" | "system" | "wheel" | "debian" | "built";
 
-/** A tool that is ready to be started. */
+/** Tool that is ready to be started. */
 export interface Tool {
   /** Absolute path of the program. */
   readonly path: string;
@@ -41,7 +41,7 @@ export interface Tool {
 
 const writeLine = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** The real surroundings. Lines go to stderr unless they are taken elsewhere. */
+/** Creates the real context. Lines go to stderr by default. */
 export function createToolContext(
   lines: Partial<Pick<ToolContext, "notice" | "progress">> = {},
 ): ToolContext {

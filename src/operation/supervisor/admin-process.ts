@@ -1,7 +1,7 @@
 /**
- * The process of the management API, with dashboard, exports and sign-in: what callers of those make it do keeps neither
- * workers nor probes waiting. The supervisor starts it, and starts another one when it has ended or hangs; requests to
- * models go on meanwhile.
+ * Process of the management API, with dashboard, exports and sign-in: its callers' work delays neither
+ * workers nor probes. The supervisor starts it, and restarts it when it ends or hangs; requests to models
+ * continue meanwhile.
  */
 import { type Channel, createListeners } from "../../shared/host/channel.ts";
 import type { Config } from "../../shared/config/schema.ts";
@@ -13,15 +13,18 @@ import type { WorkerCrash } from "./supervisor.ts";
 export interface AdminProcessOptions {
   readonly config: Config;
   readonly entry: ProcessEntry;
-  /** A line for the log about a process that ended unasked. */
+  /** Logs a process that ended unexpectedly. */
   readonly onRestart: (crash: Omit<WorkerCrash, "index">) => void;
 }
 
-/** MiB of V8's heap: a process that needs more ends, and another takes its place, before the host's memory ends. */
+/** Heap limit in MiB: a process that needs more ends and is restarted, before the host runs out of memory. */
 const OLD_SPACE = ["--max-old-space-size=512"];
-/** It reports its metrics every few seconds. One that doesn't hangs, and no caller's work takes so long. */
+/**
+ * Metrics are reported every few seconds; a process without reports for this long hangs, since no call takes
+ * that long.
+ */
 const SILENCE_BOUND_MS = 30_000;
-/** Calls in flight may end. */
+/** Time for calls in flight to end. */
 const CLOSE_BOUND_MS = 2_500;
 const PLACE: SlotPlace = {
   name: "the management API",
@@ -30,7 +33,7 @@ const PLACE: SlotPlace = {
   execArgv: OLD_SPACE,
   silenceBoundMs: SILENCE_BOUND_MS,
 };
-/** Messages name no worker. */
+/** Index for messages that name no worker. */
 const NO_INDEX = -1;
 
 export class AdminProcess {
@@ -59,9 +62,9 @@ export class AdminProcess {
   }
 
   /**
-   * Resolves with its URL, without a slash at the end, once it listens. Processes that take its place listen on the same
-   * port, also where the configuration leaves the port open.
-   * @throws StartError when it cannot start; it is not left running then.
+   * Resolves with its URL, without a final slash, once it listens. Later processes listen on the same port,
+   * even if the configuration lets the system choose one.
+   * @throws StartError if it cannot start; it is not left running.
    */
   async start(): Promise<string> {
     try {

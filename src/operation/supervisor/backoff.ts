@@ -1,8 +1,8 @@
-/** Waits between restarts: doubling from `firstMs`, never above `maxMs`, from the start again after a long life. */
+/** Waits between restarts: doubling from `firstMs` up to `maxMs`, and starting over after a long run. */
 export interface BackoffOptions {
   readonly firstMs: number;
   readonly maxMs: number;
-  /** A life of at least this long counts as sound: the next crash is again a first one. */
+  /** A run of at least this long counts as healthy: the next crash is again the first. */
   readonly soundAfterMs: number;
 }
 
@@ -14,7 +14,7 @@ export class Backoff {
     this.#options = options;
   }
 
-  /** Milliseconds to wait before the restart that follows a life of `livedMs`. */
+  /** Returns the milliseconds to wait before the restart after a run of `livedMs`. */
   nextDelayMs(livedMs: number): number {
     const { firstMs, maxMs, soundAfterMs } = this.#options;
     this.#crashesInARow = livedMs >= soundAfterMs ? 1 : this.#crashesInARow + 1;

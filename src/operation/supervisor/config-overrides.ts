@@ -1,21 +1,21 @@
 import type { Config } from "../../shared/config/schema.ts";
 
-/** What the launcher decides by itself and tells every process of the stack, over what the file says. */
+/** Decisions of the launcher that override the file, passed to every process of the stack. */
 export interface ConfigOverrides {
-  /** Folder of the sockets: another one where the configured path is too long. */
+  /** Directory of the sockets, if the configured path is too long. */
   readonly sockets?: string | undefined;
-  /** Unix socket of the private Redis, where the file names no Redis. */
+  /** Unix socket of the private Redis, if the file names no Redis. */
   readonly privateRedis?: string | undefined;
-  /** The free port that was found, where the file says 0. */
+  /** Chosen free port, if the file has 0. */
   readonly listenPort?: number | undefined;
 }
 
-/** These alone, of options that have more. */
+/** Picks only these from larger options. */
 export function pickOverrides({ sockets, privateRedis, listenPort }: ConfigOverrides): ConfigOverrides {
   return { sockets, privateRedis, listenPort };
 }
 
-/** The configuration in force. */
+/** Returns the running configuration. */
 export function applyOverrides(config: Config, overrides: ConfigOverrides): Config {
   const { sockets, privateRedis, listenPort } = overrides;
   return Object.freeze({
@@ -26,7 +26,7 @@ export function applyOverrides(config: Config, overrides: ConfigOverrides): Conf
   });
 }
 
-/** The same as command-line arguments of `serve` and `worker`. */
+/** Formats the overrides as command-line arguments of `serve` and `worker`. */
 export function formatOverrides(overrides: ConfigOverrides): readonly string[] {
   const { sockets, privateRedis, listenPort } = overrides;
   return [

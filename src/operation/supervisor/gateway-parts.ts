@@ -1,64 +1,64 @@
 /**
- * The seam between processes and what runs in them. This folder starts, watches and ends processes and knows nothing
- * of requests; the composition roots (worker.ts, admin-api.ts, host-services.ts) make what runs inside and know nothing
- * of processes.
+ * Interface between processes and the services in them. This directory starts, watches and ends processes and
+ * knows nothing of requests; the entry points (worker.ts, admin-api.ts, host-services.ts) create the services
+ * and know nothing of processes.
  */
 import type { Channel } from "../../shared/host/channel.ts";
 import type { ConfigState } from "../../shared/config/reload/config-state.ts";
 import type { Config } from "../../shared/config/schema.ts";
 
-/** What each process is started with. */
+/** Inputs of each process. */
 export interface ProcessOptions {
-  /** In force: what `up` decided (sockets, private Redis) is in it already. */
+  /** Running configuration, including the launcher's overrides (sockets, private Redis). */
   readonly config: Config;
-  /** To the supervisor. */
+  /** Channel to the supervisor. */
   readonly channel: Channel;
 }
 
 export interface WorkerOptions extends ProcessOptions {
   readonly index: number;
-  /** Where the gRPC server listens: `unix:/run/gateway-0.sock` or `127.0.0.1:9000`. Nothing else listens there. */
+  /** Address of the gRPC server: `unix:/run/gateway-0.sock` or `127.0.0.1:9000`, used by this process only. */
   readonly address: string;
 }
 
-/** What runs in one process, listening. */
+/** Services running in one process. */
 export interface RunningProcess {
   /**
-   * Says that it is not ready, takes no new work, lets what is in flight run out, settles what that used. Resolves when
-   * nothing is left; rejects when something is after `boundMs`, which makes the exit code 1.
+   * Reports not ready, accepts no new work, waits for work in flight and settles it. Resolves when nothing is
+   * left; rejects if something is after `boundMs`, which makes the exit code 1.
    */
   drain(boundMs: number): Promise<void>;
-  /** This catalog is in force for what begins from now on. */
+  /** Uses this catalog for new requests. */
   replaceCatalog(catalog: Config["catalog"]): void;
 }
 
 export interface RunningAdmin extends RunningProcess {
-  /** Without a slash at the end. */
+  /** Without a final slash. */
   readonly url: string;
 }
 
 export interface SupervisorServicesOptions {
   readonly config: Config;
-  /** Whether every worker has started and none was asked to stop yet. */
+  /** Returns whether every worker has started and none is stopping. */
   readonly areWorkersReady: () => boolean;
   /**
-   * Asks for the demo organization and its key (`up` does, `serve` alone never): the key that was kept from an earlier
-   * run, or null. Null when no demo is wanted.
+   * Requests the demo organization and its key (only for `up`): the key from an earlier run, or null. Null:
+   * no demo.
    */
   readonly demo: { readonly storedKey: string | null } | null;
   readonly channels: { readonly workers: Channel; readonly admin: Channel };
-  /** Called at most once, when Redis has not answered within two seconds; its address has no password. */
+  /** Called at most once, if Redis has not answered within two seconds; the address has no password. */
   readonly onRedisAwaited: (address: string) => void;
-  /** How the running configuration stands to its file. */
+  /** Returns the difference between the running configuration and its file. */
   readonly readConfigState: () => ConfigState;
 }
 
-/** What runs once per host in the supervisor's process: probes, alert delivery, closing of holds, metrics. */
+/** Services that run once per host in the supervisor's process: probes, alert delivery, the reaper, metrics. */
 export interface SupervisorServices {
-  /** The demo organization's key, the stored one when it is still good; null when no demo was asked for. */
+  /** Demo organization's key, the stored one if still valid; null without a demo. */
   readonly demoKey: string | null;
-  /** Begins with alerts, whose links lead to these pages where the configuration names no other. */
+  /** Starts alerts, whose links lead to these pages unless the configuration names others. */
   deliverAlerts(adminUrl: string): void;
-  /** Ends after the other processes have. Rejects when something that had to be kept could not be. */
+  /** Ends after the other processes. Rejects if data could not be saved. */
   close(): Promise<void>;
 }

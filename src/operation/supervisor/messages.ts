@@ -1,16 +1,16 @@
-/** What processes of one host tell each other over IPC. Plain JSON; what is not known is passed over. */
+/** IPC messages between processes of a host. Plain JSON; unknown messages are ignored. */
 import * as z from "zod";
 
 const failed = z.object({ type: z.literal("failed"), message: z.string() });
 const application = z.object({ type: z.literal("application"), body: z.unknown() });
 
-/** `url`: of what serves pages. */
+/** `url`: set by processes that serve pages. */
 const ready = z.object({ type: z.literal("ready"), url: z.string().optional() });
 export type ReadyReport = z.output<typeof ready>;
 
 /**
- * From a worker or the admin process to its supervisor. `configuration_wanted` is the first, and is answered by
- * `configuration`.
+ * From a worker or the admin process to its supervisor. `configuration_wanted` is the first, and is answered
+ * by `configuration`.
  */
 const workerReport = z.discriminatedUnion("type", [
   z.object({ type: z.literal("configuration_wanted") }),
@@ -20,7 +20,7 @@ const workerReport = z.discriminatedUnion("type", [
 ]);
 export type WorkerReport = z.output<typeof workerReport>;
 
-/** From the supervisor to a worker or the admin process. `configuration` is as `transferConfig` writes it. */
+/** From the supervisor to a worker or the admin process. `configuration` is the result of `transferConfig`. */
 const workerOrder = z.discriminatedUnion("type", [
   z.object({ type: z.literal("drain"), boundMs: z.number() }),
   z.object({ type: z.literal("configuration"), config: z.unknown() }),
@@ -29,7 +29,10 @@ const workerOrder = z.discriminatedUnion("type", [
 ]);
 export type WorkerOrder = z.output<typeof workerOrder>;
 
-/** From `serve` to the launcher that started it. `redis_awaited`: it has waited for two seconds, and goes on waiting. */
+/**
+ * From `serve` to the launcher that started it. `redis_awaited`: it has waited for two seconds, and continues
+ * waiting.
+ */
 const serveReport = z.discriminatedUnion("type", [
   z.object({ type: z.literal("ready"), adminUrl: z.string().nullable(), demoKey: z.string().nullable() }),
   z.object({ type: z.literal("redis_awaited"), address: z.string() }),
@@ -37,17 +40,17 @@ const serveReport = z.discriminatedUnion("type", [
 ]);
 export type ServeReport = z.output<typeof serveReport>;
 
-/** The message when it is one of a worker, else null. */
+/** Returns the message if it is from a worker, otherwise null. */
 export function parseWorkerReport(value: unknown): WorkerReport | null {
   return workerReport.safeParse(value).data ?? null;
 }
 
-/** The message when it is one of the supervisor, else null. */
+/** Returns the message if it is from the supervisor, otherwise null. */
 export function parseWorkerOrder(value: unknown): WorkerOrder | null {
   return workerOrder.safeParse(value).data ?? null;
 }
 
-/** The message when it is one of `serve`, else null. */
+/** Returns the message if it is from `serve`, otherwise null. */
 export function parseServeReport(value: unknown): ServeReport | null {
   return serveReport.safeParse(value).data ?? null;
 }

@@ -1,6 +1,6 @@
 /**
- * Calls `act` once, when the process that forked this one is gone: its end of the channel is closed then. It may be gone
- * before this process came so far as to ask: Node tells of that end once, to nobody.
+ * Calls `act` once when the parent process is gone, so that its end of the channel is closed. The parent may
+ * be gone before this call: Node emits the event only once, even without a listener.
  */
 export function onParentGone(act: () => void): void {
   if (process.send !== undefined && !process.connected) act();

@@ -4,53 +4,53 @@ import { Backoff, type BackoffOptions } from "./backoff.ts";
 import { StartError } from "./start-error.ts";
 import { parseWorkerReport, type ReadyReport, type WorkerOrder } from "./messages.ts";
 
-/** How processes are started: `node <modulePath> <command> …args`. */
+/** Command for starting processes: `node <modulePath> <command> …args`. */
 export interface ProcessEntry {
   readonly modulePath: string;
   readonly args: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** What the supervisor is told of a slot. */
+/** Events of a slot for the supervisor. */
 export interface SlotEvents {
-  /** A process asks what it runs with. */
+  /** Returns the configuration for a process that asks for it. */
   readonly readConfig: () => unknown;
   onMessage(body: unknown): void;
   onRestart(crash: { exitedPid: number | undefined; how: string; delayMs: number }): void;
 }
 
-/** What runs in a slot. */
+/** Description of a slot's process. */
 export interface SlotPlace {
-  /** As people read it: "worker 0". */
+  /** Name for people: "worker 0". */
   readonly name: string;
   /** `worker --index 0 --address …` */
   readonly command: readonly string[];
-  /** The Unix socket on which it listens; null: none. */
+  /** Unix socket of the process; null: none. */
   readonly socket: string | null;
-  /** Options of Node, besides those of this process. */
+  /** Options of Node in addition to those of this process. */
   readonly execArgv: readonly string[];
-  /** A process that was ready and has sent nothing for so long is killed; null: never. */
+  /** Time without a message after which a ready process is killed; null: never. */
   readonly silenceBoundMs: number | null;
 }
 
-/** In one silence bound. Ticks are counted, not time: after a pause of the whole host nobody is taken for silent. */
+/** Ticks per silence bound. Counting ticks instead of time ignores pauses of the whole host. */
 const SILENCE_TICKS = 10;
 
-/** A process that does not end within its bound is killed this much later. */
+/** Time after its bound when a process that has not ended is killed. */
 const KILL_AFTER_BOUND_MS = 2_000;
 const DEFAULT_START_BOUND_MS = 30_000;
 const DEFAULT_BACKOFF: BackoffOptions = { firstMs: 100, maxMs: 5_000, soundAfterMs: 10_000 };
 
 /**
- * The place of one process: the one that runs in it now, and the next one when that has crashed. What a dead process left
- * there (a socket's file) is removed before each start.
+ * Slot for one process: the current one, and the next one after a crash. Leftovers of a dead process (a
+ * socket's file) are removed before each start.
  */
 export class ProcessSlot {
   readonly #place: SlotPlace;
   readonly #entry: ProcessEntry;
   readonly #events: SlotEvents;
   readonly #backoff: Backoff;
-  /** Processes that were killed for their silence. */
+  /** Processes that were killed because they were silent. */
   readonly #silent = new WeakSet<ChildProcess>();
   #child: ChildProcess | null = null;
   #restart: NodeJS.Timeout | null = null;
@@ -69,15 +69,16 @@ export class ProcessSlot {
     this.#backoff = new Backoff(backoff);
   }
 
-  /** Process id of the one that runs now; null between two. */
+  /** Id of the current process; null between two. */
   get pid(): number | null {
     return this.#child?.pid ?? null;
   }
 
   /**
-   * Starts the first process and resolves with its report once it is ready; from then on it is restarted when it ends.
-   * @throws StartError when it ends before, says why it cannot start, or is not ready within `boundMs`: what fails at once
-   *   on a new start (a wrong configuration, a folder that cannot be written) would fail for ever.
+   * Starts the first process and resolves with its report once it is ready; from then on it is restarted when
+   * it ends.
+   * @throws StartError if it ends, reports an error, or is not ready within `boundMs`: an immediate failure
+   * (wrong configuration, unwritable directory) would repeat for ever.
    */
   async start(boundMs = DEFAULT_START_BOUND_MS): Promise<ReadyReport> {
     const child = await this.#fork();
@@ -89,13 +90,13 @@ export class ProcessSlot {
   }
 
   send(order: WorkerOrder): void {
-    // A process that is ending has closed its channel; it needs no orders any more.
+    // A process that is ending has closed its channel, and needs no orders.
     if (this.#child?.connected === true) this.#child.send(order, () => undefined);
   }
 
   /**
-   * Ends the process for good, orderly within `boundMs` plus two seconds.
-   * @returns whether it ended with exit code 0 (or there was none to end).
+   * Stops the process finally, within `boundMs` plus two seconds.
+   * @returns whether it ended with exit code 0 (or none was running).
    */
   async stop(boundMs: number): Promise<boolean> {
     this.#stopping = true;
@@ -110,7 +111,7 @@ export class ProcessSlot {
     return orderly;
   }
 
-  /** Ends the process at once. */
+  /** Kills the process. */
   kill(): void {
     this.#stopping = true;
     if (this.#restart !== null) clearTimeout(this.#restart);
@@ -135,7 +136,7 @@ export class ProcessSlot {
         this.send({ type: "configuration", config: this.#events.readConfig() });
       }
     });
-    // Without a listener a process that cannot be forked would end the supervisor; "exit" does not follow then.
+    // Without a listener, a failed fork would end the supervisor; no "exit" follows it.
     child.on("error", () => undefined);
     if (this.#place.silenceBoundMs !== null) this.#killWhenSilent(child, this.#place.silenceBoundMs);
     return child;

@@ -18,23 +18,26 @@ export interface RunAdminOptions {
 }
 
 interface Child {
-  /** Told to who listens to the channel. */
+  /** Index for listeners on the channel. */
   readonly index: number;
   readonly start: (known: ProcessOptions) => Promise<RunningProcess & Partial<Pick<RunningAdmin, "url">>>;
-  /** How long it may still take when its supervisor is gone. */
+  /** Time to drain when its supervisor is gone. */
   readonly orphanDrainMs: number;
-  /** The same on SIGTERM, which goes to all processes of a host that goes down; null: the supervisor's order counts. */
+  /**
+   * Time to drain on SIGTERM, which a host sends to all processes when it shuts down; null: wait for the
+   * supervisor's order.
+   */
   readonly terminatedDrainMs: number | null;
 }
 
 /**
- * V8 learns from a start's first collections that what some places allocate lives long, and puts all that they make in the
- * old generation from then on. Here that hit the arguments of each command to Redis, and with them its text: 2.4 kB of a
- * request that only a full collection frees. A V8 that does not know the flag passes it over.
+ * Disables V8's pretenuring: from the first collections V8 concludes that some allocation sites are
+ * long-lived, and allocates everything of theirs in the old generation. Here that affected the arguments and
+ * text of each Redis command: 2.4 kB per request that only a full collection frees. V8 ignores unknown flags.
  */
 const YOUNG_ONLY = "--no-allocation-site-pretenuring";
 
-/** The life of one worker process. */
+/** Runs a worker process. */
 export async function runWorker({ index, address, start }: RunWorkerOptions): Promise<void> {
   setFlagsFromString(YOUNG_ONLY);
   await runChild({
@@ -45,15 +48,15 @@ export async function runWorker({ index, address, start }: RunWorkerOptions): Pr
   });
 }
 
-/** The life of the admin process. Without its supervisor it ends at once: another gateway may want its port. */
+/** Runs the admin process. Without its supervisor it ends at once: another gateway may need its port. */
 export async function runAdmin({ start }: RunAdminOptions): Promise<void> {
   await runChild({ index: 0, start, orphanDrainMs: 0, terminatedDrainMs: null });
 }
 
 /**
- * The life of a process that the supervisor has started: asks for its configuration, starts what runs in it, reports,
- * obeys, and ends. It ends with the supervisor: when the channel closes, nobody would restart or stop it any more. SIGINT
- * is the terminal's, which the supervisor has got as well, and decides.
+ * Runs a process started by the supervisor: requests its configuration, starts the services, reports, follows
+ * orders, and ends. It also ends when the channel closes, because nobody could restart or stop it. Ignores
+ * SIGINT, which the terminal sends to the supervisor as well.
  */
 async function runChild(child: Child): Promise<void> {
   const channel = createChildChannel(child.index);
@@ -88,7 +91,7 @@ async function runChild(child: Child): Promise<void> {
     const config = await configuration.promise;
     const started = await child.start({ config, channel: channel.channel });
     running = started;
-    // It came while this one was starting.
+    // It arrived during the start.
     if (newCatalog !== null) running.replaceCatalog(newCatalog);
     report({ type: "ready", ...(started.url === undefined ? {} : { url: started.url }) });
   } catch (error) {
@@ -101,7 +104,7 @@ async function runChild(child: Child): Promise<void> {
 }
 
 async function drainAndExit(running: RunningProcess | null, boundMs: number): Promise<void> {
-  // A drain that hangs must not keep the process: the bound is kept here, whatever happens inside.
+  // Enforces the bound even if draining hangs.
   setTimeout(() => process.exit(1), boundMs + 500).unref();
   try {
     await running?.drain(boundMs);
@@ -122,6 +125,6 @@ function createChildChannel(index: number): { channel: Channel; deliver: (body: 
 }
 
 function report(message: WorkerReport): void {
-  // The callback takes what is lost when the supervisor goes at this moment.
+  // The callback ignores failures if the supervisor disappears at this moment.
   if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
 }

@@ -1,10 +1,9 @@
 /**
- * `inference-gateway serve`: the supervisor process of one host. Starts the services that run once per host, the workers
- * and the process of the management API, tells the launcher (where one started it) how it went, and ends in order: workers
- * first, so that what they settle still finds the others.
- *
- * Without a configured Redis it refuses to start: limits that nobody shares would be no limits. One that is configured
- * and away is waited for: the process lives, is not ready, and becomes so by itself.
+ * `inference-gateway serve`: the supervisor process of a host. Starts the services that run once per host,
+ * the workers and the admin process, reports to the launcher (if one started it), and stops in order: workers
+ * first, so that the others are available while they settle.
+ * Without a configured Redis it refuses to start, because limits would not be shared. It waits for an
+ * unreachable Redis: the process runs, is not ready, and becomes ready by itself.
  */
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
@@ -28,23 +27,23 @@ import type { ProcessEntry } from "./process-slot.ts";
 
 export interface ServeOptions {
   readonly configFile: string;
-  /** Reads the configuration file, also again on each reload. */
+  /** Loads the configuration file, also for each reload. */
   readonly loadConfig: () => Config;
-  /** What the launcher has decided over what the file says. */
+  /** Launcher's decisions that override the file. */
   readonly overrides: ConfigOverrides;
   readonly entry: ProcessEntry;
   readonly startServices: (options: SupervisorServicesOptions) => Promise<SupervisorServices>;
-  /** Make a demo organization and key: `up` asks for it. */
+  /** Create a demo organization and key; requested by `up`. */
   readonly demo: boolean;
-  /** How long streams in flight may run on after SIGTERM. */
+  /** Time for streams in flight after SIGTERM. */
   readonly drainBoundMs: number;
   readonly log: Logger;
 }
 
-/** The launcher is gone and has taken Envoy along: there are no streams to wait for. */
+/** Used if the launcher is gone together with Envoy: there are no streams to wait for. */
 const ORPHAN_DRAIN_MS = 3_000;
 
-/** Starts everything and resolves once it runs; the process ends by signal. Throws what kept it from starting. */
+/** Starts everything and resolves once it runs; the process ends by signal. Throws if the start fails. */
 export async function runServe(options: ServeOptions): Promise<void> {
   try {
     await start(options);
@@ -58,7 +57,7 @@ interface Life {
   phase: "starting" | "running" | "ending";
 }
 
-/** The processes that this one has started. */
+/** Processes started by this one. */
 interface Children {
   readonly supervisor: Supervisor;
   readonly admin: AdminProcess;
@@ -76,7 +75,7 @@ async function start(options: ServeOptions): Promise<void> {
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const note = createNote(options, config.dataDir);
   note({ adminUrl: null });
-  // The admin process reads it: what is wrong with it is told before anything runs.
+  // The admin process needs it: report problems before anything runs.
   resolveOperatorToken(config);
   const children = createChildren(config, options);
   let services: SupervisorServices | null = null;
@@ -129,7 +128,10 @@ function createChildren(config: Config, { entry, log }: ServeOptions): Children 
   };
 }
 
-/** The admin process's URL; null when it was asked to end while they were starting: they have gone unready, as they should. */
+/**
+ * Returns the admin process's URL; null if a stop was requested during the start, so that they reported not
+ * ready as intended.
+ */
 async function startChildren(children: Children, life: Life): Promise<string | null> {
   try {
     const [adminUrl] = await Promise.all([children.admin.start(), children.supervisor.start()]);
@@ -170,7 +172,7 @@ async function startServices(
   return services;
 }
 
-/** What commands on this host find the gateway by. */
+/** Creates the record by which commands on this host find the gateway. */
 function createNote({ configFile, overrides, log }: ServeOptions, dataDir: string) {
   return (running: Pick<RunningGateway, "adminUrl"> | null): void => {
     try {
@@ -193,7 +195,7 @@ function requireRedis(config: Config): void {
   );
 }
 
-/** Runs what ends the process once; asked again, `abort`. */
+/** Returns a function that ends the process once; a second call runs `abort`. */
 function createEnd(abort: () => void): (stopAll: () => Promise<boolean>) => void {
   let ending = false;
   return (stopAll) => {
@@ -215,7 +217,7 @@ function onEndSignals(end: (boundMs: number) => void, drainBoundMs: number): voi
   onParentGone(() => end(ORPHAN_DRAIN_MS));
 }
 
-/** Whether everything that was in flight could be settled. */
+/** Returns whether everything in flight could be settled. */
 async function stop(
   { supervisor, admin }: Children,
   services: SupervisorServices | null,
@@ -224,14 +226,14 @@ async function stop(
 ): Promise<boolean> {
   log.info({ bound_ms: boundMs }, "stopping");
   const orderly = await supervisor.stop(boundMs);
-  // Nothing that counts is lost with a call that it cuts off.
+  // Interrupting its calls loses nothing important.
   await admin.stop();
   await services?.close();
   log.info({ orderly }, "stopped");
   return orderly;
 }
 
-/** A changed file: its catalog everywhere, or, when it is refused, the old one everywhere. */
+/** Distributes the catalog of a changed file; if the file is rejected, the old catalog stays everywhere. */
 function createReloader(
   { configFile, loadConfig, log }: ServeOptions,
   { running, runningFingerprint }: Pick<ReloaderOptions, "running" | "runningFingerprint">,

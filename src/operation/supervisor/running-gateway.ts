@@ -1,6 +1,6 @@
 /**
- * What a gateway leaves in `data_dir` while it runs, so that commands on the same host find it: from which file, with
- * what over it, and where its admin server is. One that was killed leaves it behind; its file is still the right one.
+ * Record in `data_dir` of a running gateway, for commands on the same host: its file, the overrides, and the
+ * admin server's address. A killed gateway leaves it behind, but its file is still the right one.
  */
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -8,23 +8,23 @@ import { writePrivateFile } from "../../shared/host/private-file.ts";
 import type { ConfigOverrides } from "./config-overrides.ts";
 
 export interface RunningGateway {
-  /** Absolute. */
+  /** Absolute path. */
   readonly configFile: string;
   readonly overrides: ConfigOverrides;
-  /** Null as long as it starts, and without an admin server. */
+  /** Null during the start, and without an admin server. */
   readonly adminUrl: string | null;
 }
 
 const FILE = "running.json";
 
-/** Leaves it in `dataDir`, or takes it away. Throws what the file system says. */
+/** Writes the record into `dataDir`, or removes it. Throws errors of the file system. */
 export function writeRunningGateway(dataDir: string, running: RunningGateway | null): void {
   const path = join(dataDir, FILE);
   if (running === null) return rmSync(path, { force: true });
   writePrivateFile(path, JSON.stringify(running));
 }
 
-/** What a gateway has left there; null where none has, or where it cannot be read. */
+/** Reads the record; null if it is missing or unreadable. */
 export function readRunningGateway(dataDir: string): RunningGateway | null {
   try {
     const value = JSON.parse(readFileSync(join(dataDir, FILE), "utf8")) as Partial<RunningGateway> | null;

@@ -10,10 +10,10 @@ const DEMO_KEY_FILE = "demo-key";
 const TOKEN_BYTES = 32;
 
 /**
- * The operator's token: the configuration's, else the one kept in `data_dir`, else a new one that is kept there with
- * mode 0600. Two processes that ask at once get the same.
+ * Returns the operator's token: the configured one, otherwise the one stored in `data_dir`, otherwise a new
+ * one that is stored there with mode 0600. Concurrent processes get the same.
  *
- * @throws Error when the configured secret is not set, or `data_dir` cannot be written.
+ * @throws Error if the configured secret is not set, or `data_dir` cannot be written.
  */
 export function resolveOperatorToken(config: Config): string {
   const known = readOperatorToken(config);
@@ -22,7 +22,7 @@ export function resolveOperatorToken(config: Config): string {
   const draft = `${path}.${process.pid}`;
   writePrivateFile(draft, `igw_op_${randomBytes(TOKEN_BYTES).toString("base64url")}`);
   try {
-    // A link never replaces what another process has put there meanwhile.
+    // A link never replaces the file of another process.
     linkSync(draft, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
@@ -35,25 +35,26 @@ export function resolveOperatorToken(config: Config): string {
 }
 
 /**
- * The same for whoever only asks: null where the gateway has made none yet. One that no gateway has read opens nothing.
+ * Reads the token without creating one: null if the gateway has none yet, since a token that no gateway has
+ * read is useless.
  *
- * @throws Error when the configured secret is not set.
+ * @throws Error if the configured secret is not set.
  */
 export function readOperatorToken({ admin, dataDir }: Config): string | null {
   return admin.operatorToken?.reveal() ?? readSecretFile(join(dataDir, OPERATOR_TOKEN_FILE));
 }
 
-/** The demo key of an earlier run, or null. */
+/** Returns the demo key of an earlier run, or null. */
 export function readDemoKey(config: Config): string | null {
   return readSecretFile(join(config.dataDir, DEMO_KEY_FILE));
 }
 
-/** Keeps the demo key for later starts, mode 0600. */
+/** Stores the demo key for later starts, mode 0600. */
 export function keepDemoKey(config: Config, key: string): void {
   writePrivateFile(join(config.dataDir, DEMO_KEY_FILE), key);
 }
 
-/** The text of the file without blanks around it; null when there is no such file or it is empty. */
+/** Returns the trimmed text of the file; null if it is missing or empty. */
 function readSecretFile(path: string): string | null {
   try {
     const text = readFileSync(path, "utf8").trim();

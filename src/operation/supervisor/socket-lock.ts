@@ -1,7 +1,7 @@
 /**
- * The right to use a folder of sockets, taken before anything is started there: by `serve`, or by `up` for all that it
- * starts. A second gateway would take the sockets from under the first, that of its private Redis too, and the first
- * would learn of it with its next connection.
+ * Exclusive lock of a socket directory, taken before anything is started there: by `serve`, or by `up` for
+ * all its processes. Otherwise a second gateway would replace the sockets of the first and of its private
+ * Redis, unnoticed until the next connection.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -17,14 +17,14 @@ export function socketLockPath(folder: string): string {
   return join(folder, LOCK_FILE);
 }
 
-/** What the second gateway says. */
+/** Formats the error for the second gateway. */
 export function describeHolder(folder: string, pid: number): string {
   return `Another gateway (process ${pid}) has its sockets in ${folder}. ${REMEDY}`;
 }
 
 /**
- * Takes the folder for this process, until it ends; for a process that the holder has started it is taken already.
- * @throws StartError when another gateway has it
+ * Locks the directory until this process ends; does nothing in a process that the holder has started.
+ * @throws StartError if another gateway holds it
  */
 export function lockSockets(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -34,8 +34,8 @@ export function lockSockets(folder: string): void {
 }
 
 /**
- * Who listens in the folder without its lock: a gateway of another container, whose processes cannot be seen from here,
- * or workers that are still ending.
+ * Checks that no socket in the directory has a listener without the lock: a gateway in another container,
+ * whose processes are invisible here, or workers that are still ending.
  * @throws StartError naming the socket
  */
 export async function requireUnused(sockets: readonly string[]): Promise<void> {
@@ -44,7 +44,7 @@ export async function requireUnused(sockets: readonly string[]): Promise<void> {
   }
 }
 
-/** Who takes the connection late holds the socket, too. */
+/** Returns true also for a listener that accepts late. */
 async function isTaken(path: string): Promise<boolean> {
   try {
     await tryConnect({ address: { path } }, TAKEN_PROBE_MS);

@@ -1,4 +1,4 @@
-/** Why `serve` or a worker cannot start, in a sentence for the operator; no stack is shown with it. */
+/** Thrown if `serve` or a worker cannot start: a sentence for the operator, shown without a stack. */
 export class StartError extends Error {
   override readonly name = "StartError";
 }

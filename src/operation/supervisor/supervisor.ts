@@ -1,10 +1,9 @@
 /**
- * The life of the worker processes of one host: starts them, restarts what crashes, passes on what they must know,
- * ends them orderly. It never touches a request: while a worker is gone, Envoy's health checks send its work to the
- * others, and with a single worker requests are answered 503 until it is back, a fraction of a second later. Redis may
- * be gone at any time: workers start without it and say by themselves whether they are ready.
- *
- * When this process dies, the workers see the channel close and end by themselves.
+ * Supervises the worker processes of a host: starts them, restarts crashed ones, passes messages on, and
+ * stops them. It never handles a request: while a worker is gone, Envoy's health checks send its work to the
+ * others; with a single worker requests get 503 until it is back, a fraction of a second later. Workers start
+ * even without Redis and report their own readiness.
+ * If this process dies, the workers notice that the channel closes and end by themselves.
  */
 import { type Channel, createListeners } from "../../shared/host/channel.ts";
 import { type ProcessEntry, ProcessSlot, type SlotPlace } from "./process-slot.ts";
@@ -13,16 +12,16 @@ import { transferConfig } from "../../shared/config/transfer.ts";
 import type { Config } from "../../shared/config/schema.ts";
 
 export interface SupervisorOptions {
-  /** What every worker runs with; it reads no file. */
+  /** Configuration of every worker, which reads no file. */
   readonly config: Config;
   readonly entry: ProcessEntry;
   /** One worker each; see `listWorkerAddresses`. */
   readonly addresses: readonly string[];
-  /** A line for the log about a worker that ended unasked. */
+  /** Logs a worker that ended unexpectedly. */
   readonly onRestart: (crash: WorkerCrash) => void;
-  /** How long a worker may take to its first readiness. Default 30 s. */
+  /** Time for a worker to become ready. Default: 30 s. */
   readonly startBoundMs?: number;
-  /** Default 100 ms doubling to 5 s; a life of 10 s is a sound one. */
+  /** Default: 100 ms doubling to 5 s; a run of 10 s is healthy. */
   readonly backoff?: BackoffOptions;
 }
 
@@ -31,13 +30,14 @@ export interface WorkerCrash {
   readonly exitedPid: number | undefined;
   /** "signal SIGKILL", "exit code 1" */
   readonly how: string;
-  /** Until the restart. */
+  /** Wait before the restart. */
   readonly delayMs: number;
 }
 
 /**
- * MiB, twice V8's own: what requests in flight hold is copied half as often, for about 30 MB of memory. From the start on,
- * so that what the program consists of is not copied while it loads: a seventh of a start's CPU.
+ * Semi-space in MiB, twice V8's default: data of requests in flight is copied half as often, for about 30 MB
+ * of memory. Set from the start, so that the program's own objects are not copied while it loads, which saves
+ * a seventh of a start's CPU time.
  */
 const NEW_SPACE = ["--min-semi-space-size=32", "--max-semi-space-size=32"];
 
@@ -60,7 +60,7 @@ export class Supervisor {
     });
   }
 
-  /** Process ids of the workers that run now, in the order of their index. */
+  /** Process ids of the running workers by index. */
   get workerPids(): readonly number[] {
     return this.#slots.flatMap((slot) => (slot.pid === null ? [] : [slot.pid]));
   }
@@ -75,7 +75,7 @@ export class Supervisor {
 
   /**
    * Starts all workers and resolves once every one is ready.
-   * @throws Error of the first that cannot start; none is left running then.
+   * @throws Error of the first that cannot start; none is left running.
    */
   async start(): Promise<void> {
     try {
@@ -86,19 +86,19 @@ export class Supervisor {
     }
   }
 
-  /** Every worker has this catalog from now on, those that start later too. */
+  /** Passes the catalog to every worker, including later ones. */
   replaceCatalog(catalog: Config["catalog"]): void {
     this.#config = Object.freeze({ ...this.#config, catalog });
     for (const slot of this.#slots) slot.send({ type: "catalog", catalog });
   }
 
-  /** Ends all workers orderly within `boundMs` plus two seconds. Returns whether each of them ended well. */
+  /** Stops all workers within `boundMs` plus two seconds. Returns whether each of them ended well. */
   async stop(boundMs: number): Promise<boolean> {
     const ends = await Promise.all(this.#slots.map((slot) => slot.stop(boundMs)));
     return ends.every((orderly) => orderly);
   }
 
-  /** Ends all workers at once. */
+  /** Kills all workers. */
   kill(): void {
     for (const slot of this.#slots) slot.kill();
   }
@@ -110,7 +110,7 @@ function placeOfWorker(index: number, address: string): SlotPlace {
     command: ["worker", "--index", String(index), "--address", address],
     socket: /^unix:(.+)$/.exec(address)?.[1] ?? null,
     execArgv: NEW_SPACE,
-    // Envoy's health checks pass over one that hangs. Killed, it would lose the requests that it may still end.
+    // Envoy's health checks skip a hanging worker; killing it would lose requests that may still end.
     silenceBoundMs: null,
   };
 }

@@ -3,7 +3,7 @@ import type { Config } from "../../shared/config/schema.ts";
 import { resolveWorkerCount } from "../../shared/config/worker-count.ts";
 import { workerSocketName } from "../../envoy/names.ts";
 
-/** Where each worker listens: `unix:/run/gateway-0.sock`, or host, colon, port: `127.0.0.1:9000`, `::1:9000`. */
+/** Lists the address of each worker: `unix:/run/gateway-0.sock`, or host, colon, port: `127.0.0.1:9000`, `::1:9000`. */
 export function listWorkerAddresses(config: Config): readonly string[] {
   const { sockets, tcp, workers } = config.sidecar;
   return Array.from({ length: resolveWorkerCount(workers) }, (_, index) => {
@@ -12,7 +12,7 @@ export function listWorkerAddresses(config: Config): readonly string[] {
   });
 }
 
-/** The Unix sockets among them, as paths: all or none. */
+/** Lists the paths of their Unix sockets: all or none. */
 export function listWorkerSockets(config: Config): readonly string[] {
   if (config.sidecar.tcp !== null) return [];
   return listWorkerAddresses(config).map((address) => address.slice("unix:".length));

@@ -1,7 +1,7 @@
-/** Completion for bash, 3.2 and newer. It needs no package beside bash and starts no program. */
+/** Completion for bash 3.2 and newer. Needs no further package and starts no program. */
 import { type CommandNode, listCommands, listSteps, type OptionNode, quoteWord } from "./command-tree.ts";
 
-/** The words of a command line that name a command are the longest chain of commands that it begins with. */
+/** Renders the script. The command of a command line is the longest chain of command names at its start. */
 export function renderBash(tree: CommandNode): string {
   const all = listCommands(tree);
   return `# Completion of ${tree.name} for bash: source it, or put it into ~/.local/share/bash-completion/completions/${tree.name}
@@ -34,14 +34,14 @@ complete -F _inference_gateway ${tree.name}
 `;
 }
 
-/** What follows an option that takes a value. */
+/** Completes the value of an option. */
 function renderValue(node: CommandNode, { names, value, choices }: OptionNode): string {
   if (value === null) return "";
   const patterns = names.map((name) => quoteWord(`${node.path} ${name}`)).join("|");
   return `    ${patterns}) kind=${value} words=${quoteWord(choices.join(" "))} ;;\n`;
 }
 
-/** Commands or choices in their place, right behind the command's name; options where one is begun, and elsewhere. */
+/** Completes subcommands or choices directly after the command's name, and options elsewhere or once one is started. */
 function renderWords(node: CommandNode): string {
   const options = node.options.flatMap(({ names }) => names.filter((name) => name.startsWith("--")));
   const next = [...node.commands.map(({ name }) => name), ...node.argumentChoices];

@@ -1,14 +1,14 @@
-/** The commands of a program as completions need them: read from the program itself, so that nothing is written twice. */
+/** Commands of a program as completions need them, read from the program itself so that nothing is defined twice. */
 import type { Command, Option } from "commander";
 
-/** What follows an option, or stands for an argument. */
+/** Kind of an option's value or an argument. */
 type ValueKind = "choices" | "file" | "folder" | "other";
 
 export interface OptionNode {
-  /** "--json", "-q": as they are typed. */
+  /** "--json", "-q" as typed. */
   readonly names: readonly string[];
   readonly description: string;
-  /** Null: a flag, nothing follows. */
+  /** Null: a flag without a value. */
   readonly value: ValueKind | null;
   readonly choices: readonly string[];
 }
@@ -16,19 +16,19 @@ export interface OptionNode {
 export interface CommandNode {
   /** "" for the program, "key rotate" for a command. */
   readonly path: string;
-  /** As it is typed: an alias is a node of its own. */
+  /** Name as typed; an alias is a separate node. */
   readonly name: string;
   readonly description: string;
   readonly options: readonly OptionNode[];
   readonly commands: readonly CommandNode[];
-  /** What may stand for its first argument; empty where that is anybody's own. */
+  /** Choices of its first argument; empty for free text. */
   readonly argumentChoices: readonly string[];
 }
 
 const FOLDERS = new Set(["<dir>"]);
 const FILES = new Set(["<file>"]);
 
-/** Without what is hidden from the help. */
+/** Reads the tree without hidden commands and options. */
 export function readCommandTree(
   command: Command,
   path: readonly string[] = [],
@@ -48,12 +48,12 @@ export function readCommandTree(
   };
 }
 
-/** Every command, groups and the program itself too. */
+/** Lists every command, including groups and the program itself. */
 export function listCommands(node: CommandNode): readonly CommandNode[] {
   return [node, ...node.commands.flatMap(listCommands)];
 }
 
-/** Which word leads from which command to which: "key/rotate" from "key" to "key rotate". */
+/** Lists which word leads from one command to another: "key/rotate" from "key" to "key rotate". */
 export function listSteps(
   all: readonly CommandNode[],
 ): readonly { readonly step: string; readonly to: string }[] {
@@ -80,12 +80,12 @@ function kindOf({ flags, argChoices }: Option): ValueKind {
   return FOLDERS.has(value) ? "folder" : "other";
 }
 
-/** A line of a menu. */
+/** Returns the first sentence, for a line of a menu. */
 function firstSentence(text: string): string {
   return /^.*?[^.](?=\.(?: |$)|$)/su.exec(text)?.[0].replaceAll(/\s+/g, " ") ?? "";
 }
 
-/** One word of a POSIX shell; zsh reads it alike. */
+/** Quotes a word for POSIX shells and zsh. */
 export function quoteWord(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

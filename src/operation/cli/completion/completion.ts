@@ -1,9 +1,8 @@
 /**
- * `completion <shell>`: a script, made of the commands that there are.
- *
- * Commander has no completion. The packages that add one (`omelette`, `tabtab` and their successors) leave a short script
- * that starts the program at each press of Tab and asks it what fits: a start of Node and of this program each time. What
- * fits here is known beforehand, so the script has it and starts nothing.
+ * `completion <shell>`: prints a script generated from the commands.
+ * Commander has no completion. Packages that add it (`omelette`, `tabtab` and their successors) install a
+ * short script that runs the program at each press of Tab, which starts Node each time. Here all completions
+ * are known beforehand, so the script contains them and starts nothing.
  */
 import { Argument, type Command } from "commander";
 import { addExamples } from "../management/management-command.ts";

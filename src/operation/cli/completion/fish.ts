@@ -1,4 +1,4 @@
-/** Completion for fish, 3.0 and newer. It starts no program. */
+/** Completion for fish 3.0 and newer. Starts no program. */
 import { type CommandNode, listCommands, listSteps, type OptionNode } from "./command-tree.ts";
 
 export function renderFish(tree: CommandNode): string {
@@ -54,7 +54,7 @@ function renderOption(program: string, node: CommandNode, option: OptionNode): s
   return `complete -c ${program} -n ${condition} ${flags.join(" ")}${value === null ? "" : follows[value]}${text}`;
 }
 
-/** In single quotes of fish only a quote and a backslash are not themselves. */
+/** Quotes for fish: only a quote and a backslash are special in single quotes. */
 function quote(text: string): string {
   return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
 }

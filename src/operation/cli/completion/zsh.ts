@@ -1,4 +1,4 @@
-/** Completion for zsh, by its own completion system. It starts no program. */
+/** Completion for zsh, by its own completion system. Starts no program. */
 import { type CommandNode, listCommands, listSteps, type OptionNode, quoteWord } from "./command-tree.ts";
 
 export function renderZsh(tree: CommandNode): string {
@@ -61,7 +61,7 @@ function renderWords(node: CommandNode): string {
       flags=(${options.join(" ")}) ;;`;
 }
 
-/** For _describe: what is typed, a colon, what it is. */
+/** Formats an entry for _describe: name, colon, description. */
 function describe(name: string, description: string): string {
   return quoteWord(`${name}:${description}`);
 }

@@ -1,4 +1,4 @@
-/** Calls of the management API. What is refused or cannot be reached becomes a sentence for the person at the shell. */
+/** Client of the management API. Rejected calls and connection failures become sentences for the user. */
 import { parseExactJson } from "../../../shared/text/exact-json.ts";
 import { cleanText } from "../../../shared/text/plain-text.ts";
 import { CommandError, RefusedCall } from "./command-error.ts";
@@ -8,16 +8,16 @@ const PAGE_LIMIT = 100;
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** What a list is narrowed down to; `after` is the `next` of a page before. */
+/** Filter of a list; `after` is the `next` of the previous page. */
 export type ListQuery = Readonly<Record<string, string | undefined>> & {
   readonly after?: string | undefined;
 };
 
-/** A list in the API's words. */
+/** List response of the API. */
 interface ListAnswer {
   readonly data: readonly JsonObject[];
   readonly has_more: boolean;
-  /** To be given as `after`; null: nothing follows. */
+  /** Cursor for `after`; null: last page. */
   readonly next: string | null;
 }
 
@@ -31,30 +31,30 @@ export class AdminClient {
   readonly #url: string;
   readonly #token: string;
 
-  /** `url` without a slash at the end. */
+  /** `url` without a final slash. */
   constructor(url: string, token: string) {
     this.#url = url;
     this.#token = token;
   }
 
-  /** Of the management API and the dashboard, without a slash at the end. */
+  /** Base URL of the management API and the dashboard, without a final slash. */
   get url(): string {
     return this.#url;
   }
 
-  /** The JSON body of an answer; an empty object when it has none. @throws CommandError */
+  /** Returns the JSON body of a response; an empty object if it has none. @throws CommandError */
   async call(method: string, path: string, input: CallInput = {}): Promise<JsonObject> {
     const text = await this.text(method, path, input);
     return text === "" ? {} : parseObject(text);
   }
 
-  /** The body of a record, and by what a change says which version it is of. @throws CommandError */
+  /** Returns a record with the version for a later change. @throws CommandError */
   async read(path: string): Promise<{ readonly body: JsonObject; readonly etag: string }> {
     const { text, etag } = await this.#request("GET", path, {});
     return { body: parseObject(text), etag };
   }
 
-  /** The body of an answer as it stands. @throws CommandError */
+  /** Returns the body of a response as text. @throws CommandError */
   async text(method: string, path: string, input: CallInput = {}): Promise<string> {
     return (await this.#request(method, path, input)).text;
   }
@@ -65,7 +65,7 @@ export class AdminClient {
       headers: { authorization: `Bearer ${this.#token}`, ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(TIMEOUT_MS),
-      // A redirect would take the token elsewhere.
+      // A redirect would send the token elsewhere.
       redirect: "error",
     } as const;
     const response = await this.#answered(fetch(this.#address(path, query), options));
@@ -75,7 +75,7 @@ export class AdminClient {
   }
 
   /**
-   * The body of an answer as it comes, for what may be large. Breaks off when nothing comes for so long as a call may take.
+   * Streams a possibly large body. Aborts if no data arrives within the timeout of a call.
    * @throws CommandError
    */
   async *download(path: string, { query = {} }: Pick<CallInput, "query">): AsyncGenerator<Uint8Array> {
@@ -103,12 +103,12 @@ export class AdminClient {
     }
   }
 
-  /** The items of a list, at most `maximum`, over as many pages as it takes. @throws CommandError */
+  /** Returns the items of a list, at most `maximum`, from as many pages as needed. @throws CommandError */
   async list(path: string, maximum?: number, filter: ListQuery = {}): Promise<readonly JsonObject[]> {
     return (await this.listPages(path, maximum, filter)).data;
   }
 
-  /** The same with where it goes on: one page, as the API answers it, of as many as it takes. @throws CommandError */
+  /** Same with the cursor: one page in the API's form, collected from as many as needed. @throws CommandError */
   async listPages(
     path: string,
     maximum = Number.POSITIVE_INFINITY,
@@ -188,18 +188,18 @@ function parseObject(text: string): JsonObject {
   throw new CommandError("The server's response isn't one of the management API. Check --admin-url.");
 }
 
-/** "ECONNREFUSED": fetch hides the reason behind its own error. */
+/** Returns "ECONNREFUSED": fetch hides the reason in its own error's cause. */
 function describeCause(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (!(cause instanceof Error)) return String(cause);
   return "code" in cause && typeof cause.code === "string" ? cause.code : cause.message;
 }
 
-/** Whoever takes the port of the gateway's clients for that of its management API hears which one it is. */
+/** Detection of a wrong port: users may enter the port for API clients instead of the management API's. */
 
 export const DEFAULT_ADMIN_PORT = "10001";
 
-/** What only that port says, of whatever it has been given as an API key. */
+/** Codes that only that port returns for any given API key. */
 const KEY_CODES = new Set<unknown>([
   "missing_api_key",
   "invalid_api_key",
@@ -210,12 +210,15 @@ const KEY_CODES = new Set<unknown>([
 ]);
 const API_KEY = /^sk-igw-/;
 
-/** Whether a refusal is that port's: both write errors alike. @param token What was sent: an API key opens that port. */
+/**
+ * Returns whether an error comes from that port, since both use the same form. @param token Token that was
+ * sent: an API key is valid on that port.
+ */
 function isOfGatewayPort(code: unknown, token: string): boolean {
   return KEY_CODES.has(code) || (code === "unknown_endpoint" && API_KEY.test(token));
 }
 
-/** What it is, and where the management API is expected: at its default port of the same host. */
+/** Explains the port, and where the management API is expected: at its default port on the same host. */
 function describeGatewayPort(url: string): string {
   const expected = new URL(url);
   expected.port = DEFAULT_ADMIN_PORT;

@@ -55,14 +55,17 @@ export const ALERT_COMMANDS: CommandGroup = {
   rows: [list, redeliver, test],
 };
 
-/** A line for each limit and message, and where each limit is changed. @param url The dashboard's, if its operator has not said it. */
+/**
+ * Formats a line for each limit and message, and where each limit is changed. @param url The dashboard's, if
+ * the operator has not configured it.
+ */
 export function formatAlerts(screen: Screen, all: readonly JsonObject[], url: string): string {
   const reached = groupByLimit(all);
   const worst = reached.map(([alert]) => alert);
   return formatRecords(screen, COLUMNS, reached) + formatLinks(worst, url);
 }
 
-/** How the states of a delivery are to be looked at, the worst first. */
+/** Levels of delivery states, worst first. */
 const LEVELS: Readonly<Record<string, Level>> = {
   failed: "bad",
   pending: "warning",
@@ -79,10 +82,10 @@ function deliveryColumn(channel: "email" | "webhook"): RecordColumn<Reached> {
   };
 }
 
-/** Alerts of one message and one limit, the newest first. */
+/** Alerts of one message and one limit, newest first. */
 type Reached = readonly [JsonObject, ...JsonObject[]];
 
-/** They stand beside each other in the list. */
+/** Groups alerts, which are adjacent in the list. */
 function groupByLimit(all: readonly JsonObject[]): readonly Reached[] {
   const groups = new Map<string, [JsonObject, ...JsonObject[]]>();
   for (const alert of all) {
@@ -104,7 +107,7 @@ const COLUMNS: readonly RecordColumn<Reached>[] = [
   deliveryColumn("webhook"),
 ];
 
-/** "80%, 100% of the monthly budget, 50.00 USD" */
+/** Formats "80%, 100% of the monthly budget, 50.00 USD". */
 function formatReached(reached: Reached): string {
   const [alert] = reached;
   const percents = reached.map((one) => `${String(one["threshold_percent"])}%`).toReversed();
@@ -123,11 +126,11 @@ function nameLimitOf({ type, period }: JsonObject): string {
   return nameLimit({ period: period as NamedLimit["period"], kind });
 }
 
-/** A line for each limit: where it is changed. */
+/** Formats a line for each limit with the place where it is changed. */
 function formatLinks(all: readonly JsonObject[], url: string): string {
   const lines = all.flatMap((alert) => {
     const { path, url: page } = alert;
-    // A gateway older than this command has none.
+    // Missing in responses of gateways older than this command.
     if (typeof path !== "string") return [];
     const address = formatValue(page, `${url}${path}`);
     return [cleanText(`Change the ${nameLimitOf(alert)} of ${nameSubject(alert)}: ${address}`)];
@@ -135,7 +138,7 @@ function formatLinks(all: readonly JsonObject[], url: string): string {
   return lines.length === 0 ? "" : `\n${[...new Set(lines)].join("\n")}\n`;
 }
 
-/** Of several webhooks the one that stands worst. */
+/** Returns the delivery; of several webhooks the one with the worst state. */
 function deliveryOf(alert: JsonObject, channel: "email" | "webhook"): JsonObject {
   const { email, webhook, webhooks } = alert["deliveries"] as {
     readonly email: JsonObject;

@@ -24,13 +24,13 @@ function formatRow(entry: JsonObject): string[] {
   ];
 }
 
-/** "Ada Lovelace (admin, ada@corp)": names can be chosen by their holders, subjects cannot. */
+/** Formats "Ada Lovelace (admin, ada@corp)": users may choose their names, but not their subjects. */
 function formatActor({ type, name, role, subject }: JsonObject): string {
   const details = [role, subject].filter((detail) => detail !== undefined && detail !== null);
   return name === null ? String(type) : `${String(name)} (${details.join(", ")})`;
 }
 
-/** "max_own_keys 5 -> 6"; nothing for what was made or deleted as a whole, but for usage from outside. */
+/** Formats "max_own_keys 5 -> 6"; empty for creations and deletions, except usage from outside. */
 function formatChange(before: JsonObject | null, after: JsonObject | null): string {
   const outside = after?.["outside_usage"];
   if (outside !== undefined && outside !== null) return describeOutsideUsage(outside as JsonObject);

@@ -30,7 +30,10 @@ export const catalogCommand: GlobalCommandRow = {
   },
 };
 
-/** For each currency a row for every price of the model, now and announced, by service tier and size of prompt. */
+/**
+ * Lists a row for every price of the model in each currency, current and announced, by service tier and
+ * prompt size.
+ */
 function listRows(model: JsonObject): CatalogRow[] {
   const prices = Object.entries(model["prices"] as Readonly<Record<string, JsonObject>>);
   return prices.flatMap(([currency, price]) =>
@@ -46,7 +49,7 @@ interface CatalogRow extends NamedRates {
 }
 
 interface NamedRates {
-  /** "from 2027-01-01, flex, above 200000": what is not the default. */
+  /** "from 2027-01-01, flex, above 200000": conditions other than the default. */
   readonly name: string;
   readonly rates: JsonObject;
 }
@@ -69,7 +72,7 @@ function listRates(price: JsonObject): NamedRates[] {
 }
 
 function formatOthers(rates: JsonObject): string {
-  // Of a whole price; the rates of a tier have none of their own.
+  // Part of a whole price; the rates of a tier have none.
   const tools = Object.entries((rates["server_tools"] ?? {}) as JsonObject);
   return [
     ...listOtherRates(rates).map((name) => `${name} ${formatValue(rates[name])}`),

@@ -1,13 +1,13 @@
-/** Why a command failed, in a sentence that says what to do; no stack is shown with it. Exit code 1. */
+/** Thrown if a command fails: a sentence with instructions, shown without a stack. Exit code 1. */
 export class CommandError extends Error {
   override readonly name: string = "CommandError";
 }
 
-/** The server has refused a call, in the API's words. */
+/** Thrown if the server rejected a call, with the API's message. */
 export class RefusedCall extends CommandError {
-  /** The API's name of the field that it is about; null: it is about none. */
+  /** API name of the field in question, or null. */
   readonly param: string | null;
-  /** Of the HTTP answer. */
+  /** Status of the HTTP response. */
   readonly status: number;
 
   constructor(message: string, param: string | null, status: number) {
@@ -17,7 +17,7 @@ export class RefusedCall extends CommandError {
   }
 }
 
-/** A command line that cannot be run as it stands, and what is missing in it. Exit code 2. */
+/** Thrown for an invalid command line. Exit code 2. */
 export class UsageError extends CommandError {
   override readonly name = "UsageError";
 }

@@ -1,8 +1,8 @@
 /**
- * Address and token of a gateway by its configuration. One that was named (`--config`) is trusted as the command line is.
- * One that merely lies in the folder may be anybody's: a clone, an unpacked archive. It leads to this machine's own
- * addresses alone, with the token that a gateway has left in that folder and with nothing else of whoever runs the
- * command.
+ * Address and token of a gateway from its configuration. A named file (`--config`) is trusted like the
+ * command line. A file that just is in the current directory may come from anywhere: a clone, an unpacked
+ * archive. It may only lead to loopback addresses, with the token that a gateway has left in that directory,
+ * and with no other secret of the user.
  */
 import { join } from "node:path";
 import type { Config } from "../../../shared/config/schema.ts";
@@ -18,8 +18,8 @@ export interface ConfigConnection {
 }
 
 /**
- * By the configuration that `--config` names, with what the command line says beside it.
- * @throws CommandError without an address or a token; ConfigError when the file is none.
+ * Connects by the configuration of `--config`, and further options.
+ * @throws CommandError without an address or a token; ConfigError for an invalid file.
  */
 export async function connectByConfig(
   file: string,
@@ -33,7 +33,10 @@ export async function connectByConfig(
   throw noTokenYet(file, config);
 }
 
-/** By what this folder has; null where it has no gateway. @throws CommandError when that is not to be trusted. */
+/**
+ * Connects by files of this directory; null if it has no gateway. @throws CommandError if these are not
+ * trustworthy.
+ */
 export async function connectByFolder(folder: string = process.cwd()): Promise<ConfigConnection | null> {
   const file = findLocalConfig(folder);
   if (file === null) return null;
@@ -51,8 +54,9 @@ export async function connectByFolder(folder: string = process.cwd()): Promise<C
 }
 
 /**
- * The configuration that this folder has, for what sends secrets of it by itself (`doctor`); null where it has none.
- * @throws CommandError when it refers to secrets, or leads elsewhere with the token of its folder.
+ * Returns the configuration of this directory for commands that send its secrets (`doctor`); null if there is
+ * none.
+ * @throws CommandError if it refers to secrets, or sends the directory's token elsewhere.
  */
 export async function requireHarmlessFolder(folder: string = process.cwd()): Promise<string | null> {
   const file = findLocalConfig(folder);
@@ -63,11 +67,11 @@ export async function requireHarmlessFolder(folder: string = process.cwd()): Pro
   try {
     config = await loadUnread(file);
   } catch (error) {
-    // It leads nowhere: whoever asked tells its mistakes.
+    // An invalid file leads nowhere: the caller reports its mistakes.
     if (error instanceof ConfigError) return file;
     throw error;
   }
-  // Those of upstreams are looked for, and sent by Envoy alone.
+  // Ignores upstreams: only Envoy reads and sends their secrets.
   const [secret] = findSecrets({ ...config, upstreams: [] });
   if (secret !== undefined) throw notTrusted(file, `refers to a secret, ${secret.location}`);
   const token = readFolderToken(join(config.dataDir, "operator-token"), folder);
@@ -76,7 +80,7 @@ export async function requireHarmlessFolder(folder: string = process.cwd()): Pro
   return file;
 }
 
-/** Secrets may be away: none is read before it is known where it goes. */
+/** Loads without requiring secrets: none is read before its destination is known. */
 async function loadUnread(file: string): Promise<Config> {
   const { loadConfig } = await import("../../../shared/config/load.ts");
   return loadConfig(file, { secrets: "none" });
@@ -85,7 +89,7 @@ async function loadUnread(file: string): Promise<Config> {
 async function findAddress(file: string, config: Config): Promise<string> {
   if (config.admin.port !== 0) return formatAdminUrl(config);
   const { readRunningGateway } = await import("../../supervisor/running-gateway.ts");
-  // A free port of each start, which only the running gateway knows.
+  // A free port that is chosen at each start, so only the running gateway knows it.
   const running = readRunningGateway(config.dataDir)?.adminUrl ?? null;
   if (running !== null) return running;
   throw new CommandError(

@@ -1,7 +1,7 @@
 /**
- * Where the management API is and with which token: what the command line says, else the environment, else the
- * gateway that runs, or has run, from this folder, else what `login` has kept. A token goes to the address that was named
- * beside it, or that it was found with: a variable's never to one that a file says.
+ * Address and token of the management API, from (in this order) the command line, the environment, a gateway
+ * that runs or ran from this directory, or the stored `login`. A token is only sent to the address that was
+ * given or found together with it: a variable's token never goes to a file's address.
  */
 import type { Command } from "commander";
 import { readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { CommandError } from "./command-error.ts";
 import { connectByConfig, connectByFolder } from "./config-connection.ts";
 import { type KeptLogin, loginFile, readKeptLogin } from "./kept-login.ts";
 
-/** What a command line, or the environment, says of the connection. */
+/** Connection given on the command line, or in the environment. */
 interface Named {
   readonly url: string | null;
   readonly token: string | null;
@@ -19,15 +19,15 @@ interface Named {
 export interface NamedConnection {
   readonly commandLine: Named;
   readonly environment: Named;
-  /** A variable names none. */
+  /** Never from a variable. */
   readonly config: string | null;
 }
 
 export interface Connection {
-  /** Without a slash at the end. */
+  /** Without a final slash. */
   readonly url: string;
   readonly token: string;
-  /** Where the token is from, for people: "the login in …". */
+  /** Source of the token, for people: "the login in …". */
   readonly source: string;
 }
 
@@ -43,7 +43,7 @@ export function addConnectionOptions(command: Command): Command {
   );
 }
 
-/** Those that name an address and a token. */
+/** Adds the options for address and token. */
 export function addAddressOptions(command: Command): Command {
   const option = (flags: string, description: string, variable: string) => {
     command.addOption(command.createOption(flags, description).helpGroup("Connection:").env(variable));
@@ -59,8 +59,8 @@ export function addAddressOptions(command: Command): Command {
 }
 
 /**
- * What was named, by whom: an option has its variable's value where it is not on the command line.
- * @throws CommandError when a token's file cannot be read.
+ * Reads the given values by source: an option not on the command line has its variable's value.
+ * @throws CommandError if a token's file is unreadable.
  */
 export function readNamedConnection(command: Command): NamedConnection {
   const named = (by: "cli" | "env"): Named => {
@@ -76,7 +76,7 @@ export function readNamedConnection(command: Command): NamedConnection {
   };
 }
 
-/** @throws CommandError when there is no token, or a file cannot be read. */
+/** @throws CommandError without a token, or if a file is unreadable. */
 export async function findConnection(named: NamedConnection): Promise<Connection> {
   const { commandLine, environment, config } = named;
   if (config !== null) {
@@ -97,12 +97,12 @@ export async function findConnection(named: NamedConnection): Promise<Connection
   );
 }
 
-/** Address and token without a configuration; the command line first. */
+/** Picks address and token without a configuration; the command line first. */
 export function pickNamed({ commandLine, environment }: Omit<NamedConnection, "config">): Named {
   return { url: commandLine.url ?? environment.url, token: commandLine.token ?? environment.token };
 }
 
-/** The client of a connection. @throws CommandError when the token cannot be one. */
+/** Creates the client of a connection. @throws CommandError if the token is malformed. */
 export function createClient({ url, token }: Pick<Connection, "url" | "token">): AdminClient {
   if (!/^[\x21-\x7e]+$/.test(token)) {
     throw new CommandError("The token is empty or has invalid characters. Copy it again.");
@@ -110,7 +110,7 @@ export function createClient({ url, token }: Pick<Connection, "url" | "token">):
   return new AdminClient(url, token);
 }
 
-/** The address without a slash at the end. @throws CommandError */
+/** Returns the address without a final slash. @throws CommandError */
 export function checkUrl(url: string): string {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new CommandError(`"${url}" isn't an address of a management API. Pass one such as ${DEFAULT_URL}.`);
@@ -127,7 +127,7 @@ function readTokenFile(file: string | null): string | null {
   }
 }
 
-/** A kept token goes to its own address alone. */
+/** A stored token is only sent to its own address. */
 function connectByLogin(url: string): Connection {
   const kept = readKeptLogin();
   if (kept?.url === url) return connectBy(kept);

@@ -1,4 +1,4 @@
-/** This file shows one organization, key, user or group to people: each thing that its answer has is a line. */
+/** Formats one organization, key, user or group for people: one line per field of its response. */
 import type { Settings } from "../../../shared/settings/setting.ts";
 import { nameTokenType } from "../../../shared/settings/token-limits.ts";
 import type { Level, Screen } from "../terminal/screen.ts";
@@ -9,7 +9,7 @@ import { showOwners } from "./owners.ts";
 import { showSettings } from "./settings.ts";
 import { describeState } from "../../../shared/settings/state.ts";
 
-/** @param organization The record lies in it; it is null for an organization itself. */
+/** @param organization Organization of the record; null if the record is an organization. */
 export function describeOwner(
   screen: Screen,
   settings: Settings,
@@ -17,7 +17,7 @@ export function describeOwner(
   organization: JsonObject | null,
 ): string {
   const state = stateOf(one);
-  // Users and groups have no month of their own, and their amounts stand without a currency.
+  // Users and groups have no `month`, and their amounts have no currency.
   const currency = one["month"] === undefined ? "" : String((organization ?? one)["currency"]);
   return formatFields(screen, [
     ["id", String(one["id"])],
@@ -37,7 +37,7 @@ export function describeOwner(
   ]);
 }
 
-/** These lines say what a key has left now, and what it or an organization has spent. */
+/** Formats what a key has left now, and the spend of a key or organization. */
 function showFigures(one: JsonObject, currency: string): readonly Field[] {
   const bucket = one["bucket"] as JsonObject | undefined;
   const tokenBuckets = (one["token_buckets"] ?? []) as readonly JsonObject[];
@@ -51,14 +51,14 @@ function showFigures(one: JsonObject, currency: string): readonly Field[] {
   ];
 }
 
-/** The text is such as "57 of 60". */
+/** Formats "57 of 60". */
 function formatLeft(remaining: unknown, capacity: unknown): string {
   return `${String(remaining)} of ${String(capacity)}`;
 }
 
 /**
- * What something is in, from an answer of the API, and how it is to be looked at: a key or an organization has a state,
- * a user is disabled or is not. Null for a group, which is in none.
+ * Returns the state in an API response with its severity: keys and organizations have a state, users may be
+ * disabled. Null for a group, which has no state.
  */
 export function stateOf({
   state,

@@ -1,4 +1,4 @@
-/** One request for people at a terminal, in the words of the management API. */
+/** Explains one request in a terminal, with the management API's texts. */
 import { formatRemedy, type Reason } from "../../../shared/envoy-reasons/reason.ts";
 import { OWNER_KINDS, type OwnerKind } from "../../../data-path/store/types/owner-kinds.ts";
 import type { JsonObject } from "./admin-client.ts";
@@ -8,11 +8,11 @@ import { type Field, formatFields, formatTable, formatValue, showGiven } from ".
 export interface ExplainedFor {
   readonly screen: Screen;
   readonly organization: JsonObject;
-  /** Where the dashboard is if its operator has not said it, without a slash at the end. */
+  /** Address of the dashboard if the operator has not configured it, without a final slash. */
   readonly url: string;
 }
 
-/** @param request As `GET …/requests/{request}` answers. */
+/** @param request Response of `GET …/requests/{request}`. */
 export function explainRequest(request: JsonObject, { screen, organization, url }: ExplainedFor): string {
   const explanation = request["explanation"] as JsonObject;
   const action = explanation["action"] as JsonObject | null;
@@ -53,7 +53,7 @@ function listFacts(request: JsonObject, organization: JsonObject): readonly Fiel
   ];
 }
 
-/** Whose it was when it was admitted; null: nobody's. */
+/** Returns the owner at admission; null: none. */
 function nameOwner(request: JsonObject, kind: "key" | OwnerKind): string | null {
   const name = request[`${kind}_name`] ?? request[`${kind}_id`] ?? null;
   return name === null

@@ -1,18 +1,18 @@
-/** How the command line finds what somebody names: by whole id, by name, or by the short id that tables show. */
+/** Finds records that users name: by full id, by name, or by the short id of tables. */
 import type { IdPrefix } from "../../../data-path/store/ids.ts";
 import { formatSuggestion } from "../../../shared/config/schema/nearest.ts";
 import { endOfShortId } from "../terminal/short-id.ts";
 import type { AdminClient, JsonObject } from "./admin-client.ts";
 import { CommandError } from "./command-error.ts";
 
-/** More of one name are more than one in any case. */
+/** Search limit: enough to find whether a name is ambiguous. */
 const FOUND_USERS = 100;
 
 export function organizationPath(organization: JsonObject): string {
   return `/api/organizations/${String(organization["id"])}`;
 }
 
-/** The only one that there is when nothing is wanted. @throws CommandError */
+/** Returns the only one if none is named. @throws CommandError */
 export async function findOrganization(client: AdminClient, wanted: string | undefined): Promise<JsonObject> {
   if (wanted !== undefined && isWholeId("org", wanted)) {
     return client.call("GET", `/api/organizations/${encodeURIComponent(wanted)}`);
@@ -28,7 +28,7 @@ export async function findOrganization(client: AdminClient, wanted: string | und
 export const findKey = createFinder("key");
 export const findGroup = createFinder("group");
 
-/** The finder that it makes throws CommandError. */
+/** Creates a function that throws CommandError if it finds none. */
 function createFinder(kind: "key" | "group") {
   return async (client: AdminClient, path: string, wanted: string): Promise<JsonObject> => {
     if (isWholeId(kind, wanted)) return client.call("GET", `${path}/${kind}s/${encodeURIComponent(wanted)}`);
@@ -40,7 +40,7 @@ function createFinder(kind: "key" | "group") {
 /** @throws CommandError */
 export async function findUser(client: AdminClient, path: string, wanted: string): Promise<JsonObject> {
   if (isWholeId("user", wanted)) return client.call("GET", `${path}/users/${encodeURIComponent(wanted)}`);
-  // Whoever has just this name or address comes first among those that have it at a word's beginning.
+  // Exact matches of name or address come before those at the start of a word.
   const named = await client.list(`${path}/users`, FOUND_USERS, { search: wanted });
   const isNamed = named.some(({ name, email }) => name === wanted || email === wanted);
   const isShort = !isNamed && endOfShortId("user", wanted) !== null;
@@ -56,14 +56,14 @@ export async function findToken(client: AdminClient, path: string, wanted: strin
   return pickOne(all, wanted, "token", help);
 }
 
-/** @param raises Of one owner. @throws CommandError */
+/** @param raises Increases of one owner. @throws CommandError */
 export function findRaise(raises: readonly JsonObject[], wanted: string): JsonObject {
   const help =
     "`inference-gateway raise list` shows the temporary increases of one key, user, group or organization.";
   return pickOne(raises, wanted, "raise", help);
 }
 
-/** The id of an alert. @throws CommandError */
+/** Returns the id of an alert. @throws CommandError */
 export async function findAlertId(client: AdminClient, path: string, wanted: string): Promise<string> {
   if (endOfShortId("alert", wanted) === null) return wanted;
   const all = await client.list(`${path}/alerts`);
@@ -71,7 +71,7 @@ export async function findAlertId(client: AdminClient, path: string, wanted: str
   return String(pickOne(all, wanted, "alert", help)["id"]);
 }
 
-/** The ids of the recent requests that somebody may mean: more than one only of a short id. @throws CommandError */
+/** Returns ids of matching recent requests: several only for a short id. @throws CommandError */
 export async function findRequestIds(
   client: AdminClient,
   path: string,
@@ -83,7 +83,7 @@ export async function findRequestIds(
   return containing.map((one) => String(one["id"])).filter((id) => id.endsWith(end));
 }
 
-/** @throws CommandError of which more than one can be meant. */
+/** @throws CommandError for an ambiguous name. */
 export function refuseAmbiguous(wanted: string, what: string, ids: readonly string[]): never {
   throw new CommandError(
     `"${wanted}" matches ${ids.length} ${what}s. Pass the full id of one: ${ids.join(", ")}.`,
@@ -95,8 +95,8 @@ export function isWholeId(prefix: IdPrefix, wanted: string): boolean {
 }
 
 /**
- * By its id, else by its name or what it is recognised by, else by its short id.
- * @param help A sentence that says where all are shown.
+ * Finds by id, then by name or visible characters, then by short id.
+ * @param help Sentence that says where all are listed.
  */
 function pickOne(all: readonly JsonObject[], wanted: string, prefix: IdPrefix, help: string): JsonObject {
   const what = prefix === "org" ? "organization" : prefix;

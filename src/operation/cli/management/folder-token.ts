@@ -1,15 +1,15 @@
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from "node:fs";
 import { dirname, sep } from "node:path";
 
-/** More than a token has. */
+/** Larger than any token. */
 const MAX_TOKEN_BYTES = 4_096;
 
-/** What a folder's token file has, null where there is none; or why it may be something else's. */
+/** Contents of a directory's token file, null if missing; or why it is not trusted. */
 export type FolderToken = { readonly text: string | null } | { readonly problem: string };
 
 /**
- * The token that a gateway has left in a folder: of a file that lies within it, without links that lead out, is a plain one
- * and the user's own. Anything else may be another secret of the user under a token's name.
+ * Reads the token that a gateway has left in a directory. The file must be a regular file of the user in that
+ * directory, without links that lead out. Anything else might be another secret of the user under this name.
  */
 export function readFolderToken(path: string, folder: string): FolderToken {
   try {
@@ -27,7 +27,7 @@ export function readFolderToken(path: string, folder: string): FolderToken {
 }
 
 function readPlainFile(path: string): FolderToken {
-  // Without waiting: a pipe would have nobody at its other end.
+  // Non-blocking: a pipe might have no writer.
   const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const state = fstatSync(file);

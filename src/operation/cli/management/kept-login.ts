@@ -1,4 +1,4 @@
-/** What `login` keeps: one address and its token, in a file that only its owner can read. */
+/** Stored login: one address and its token, in a file that only its owner can read. */
 import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
@@ -15,14 +15,17 @@ export interface KeptLogin {
 
 const ANYBODY_ELSE = 0o077;
 
-/** @see https://specifications.freedesktop.org/basedir-spec: a relative XDG_CONFIG_HOME is none. */
+/**
+ * Returns the file's path. @see https://specifications.freedesktop.org/basedir-spec: a relative
+ * XDG_CONFIG_HOME is invalid.
+ */
 export function loginFile(env: NodeJS.ProcessEnv = process.env): string {
   const given = env["XDG_CONFIG_HOME"] ?? "";
   const folder = isAbsolute(given) ? given : join(homedir(), ".config");
   return join(folder, "inference-gateway", "login.json");
 }
 
-/** Null: nobody has logged in. @throws CommandError when others can read the file, or it is not one of `login`. */
+/** Returns null without a login. @throws CommandError if others can read the file, or it was not written by `login`. */
 export function readKeptLogin(): KeptLogin | null {
   const file = loginFile();
   const mode = statSync(file, { throwIfNoEntry: false })?.mode;
@@ -38,19 +41,19 @@ export function readKeptLogin(): KeptLogin | null {
     return { url, token };
   } catch (error) {
     const hint = "`inference-gateway login` writes it again, `logout` removes it.";
-    // Not the cause's text: it may quote what is in the file.
+    // Omits the cause's text, which may quote the file.
     throw new CommandError(`${file} isn't a file that login has written. ${hint}`, { cause: error });
   }
 }
 
-/** In place of what was kept before. */
+/** Replaces the stored login. */
 export function keepLogin({ url, token }: KeptLogin): void {
   const file = loginFile();
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   writePrivateFile(file, JSON.stringify({ admin_url: url, token } satisfies z.input<typeof keptLogin>));
 }
 
-/** Whether there was one. */
+/** Returns whether there was one. */
 export function forgetLogin(): boolean {
   const file = loginFile();
   if (statSync(file, { throwIfNoEntry: false }) === undefined) return false;

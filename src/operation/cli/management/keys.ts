@@ -155,7 +155,7 @@ function formatList(screen: Screen, all: readonly JsonObject[], organization: Js
   return formatRecords(screen, columns, all);
 }
 
-/** Columns of the user and the group, where a key has one. */
+/** Returns columns of user and group if any key has one. */
 function ownerColumns(all: readonly JsonObject[]): readonly RecordColumn<JsonObject>[] {
   return OWNER_KINDS.filter((name) => all.some((one) => nameOfOwner(one[name]) !== null)).map((name) => ({
     header: name.toUpperCase(),

@@ -1,4 +1,4 @@
-/** `limit …`: one limit of an owner at a time; `--limits` of its own command sets all of them. */
+/** `limit …`: changes one limit of an owner at a time; `--limits` of the owner's command replaces all of them. */
 import type { Command } from "commander";
 import { nameLimit } from "../../../shared/settings/limit-words.ts";
 import { type Limit, LIMIT_KINDS, LIMIT_PERIODS, MEMBER_LIMITS } from "../../../shared/settings/limits.ts";
@@ -88,14 +88,14 @@ function addOneOptions(command: Command): Command {
     );
 }
 
-/** @param withOthers From those of another period or kind to all. */
+/** @param withOthers Computes the whole list from the limits of other periods and kinds. */
 async function change(
   call: OrganizationCommandCall<OneOptions>,
   withOthers: (others: readonly Limit[]) => readonly Limit[],
 ): Promise<CommandOutput> {
   const { client, options, organization } = call;
   const { path, name } = await findLimitedOwner(call);
-  // Limits are given whole: what others have set since it was read is not overwritten.
+  // The list replaces the whole list: the version prevents overwriting others' changes.
   const { body: record, etag } = await client.read(path);
   const { period, kind } = options;
   const isMeant = (limit: Limit): boolean => limit.period === period && limit.kind === kind;
@@ -119,7 +119,7 @@ function fieldOf({ members }: MembersOptions): "limits" | typeof MEMBER_LIMITS {
   return members === true ? MEMBER_LIMITS : "limits";
 }
 
-/** @throws CommandError where members are asked for that there are none of. */
+/** @throws CommandError if member limits are requested for an owner without members. */
 function limitsOf(record: JsonObject, options: MembersOptions): readonly Limit[] {
   const limits = record[fieldOf(options)];
   if (limits !== undefined) return limits as readonly Limit[];

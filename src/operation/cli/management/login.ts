@@ -1,4 +1,4 @@
-/** `login`, `logout`, `whoami`. None of them ever prints a token. */
+/** `login`, `logout`, `whoami`. They never print a token. */
 import type { Command } from "commander";
 import { isProgramToken } from "../../../shared/contract/program-sign-in.ts";
 import { askSecret, canAsk } from "../terminal/ask.ts";
@@ -17,9 +17,9 @@ import { forgetLogin, keepLogin, type KeptLogin, loginFile, readKeptLogin } from
 import { signInByBrowser } from "./oidc-login.ts";
 import { addCommands, addExamples, type GlobalCommandRow } from "./management-command.ts";
 
-/** What is piped in beyond that is no token. */
+/** Longer input is not a token. */
 const MAX_INPUT_CHARACTERS = 4_096;
-/** The gateway knows of no such session any more. */
+/** Statuses of an unknown session. */
 const OVER: ReadonlySet<number> = new Set([401, 404]);
 
 export function addLoginCommands(program: Command): void {
@@ -92,7 +92,7 @@ async function logoutAction(): Promise<void> {
   if (kept !== null && isProgramToken(kept.token)) await endSignIn(kept);
 }
 
-/** Null, too, where the file is not one to be used: it is forgotten all the same. */
+/** Returns null also for an unusable file, which is deleted anyway. */
 function readForLogout(): KeptLogin | null {
   try {
     return readKeptLogin();
@@ -102,7 +102,7 @@ function readForLogout(): KeptLogin | null {
   }
 }
 
-/** @throws CommandError when the sign-in may go on. */
+/** @throws CommandError if the session may still be active. */
 async function endSignIn(kept: KeptLogin): Promise<void> {
   try {
     await createClient(kept).call("DELETE", "/api/session");
@@ -139,25 +139,25 @@ async function readInput(): Promise<string> {
   return text.trim();
 }
 
-/** What `GET /api/whoami` answers of a token or a sign-in, and how many organizations that opens. */
+/** Identity from `GET /api/whoami`, and number of accessible organizations. */
 interface Access {
   readonly type: "operator" | "token" | "person";
   readonly role: "operator" | "admin" | "viewer" | "member";
-  /** Of the token or the person; null: the operator's token. */
+  /** Name of the token or the person; null: the operator's token. */
   readonly name: string | null;
-  /** The only one that it opens; null for the operator, who has all. */
+  /** The only accessible organization; null for the operator, who can access all. */
   readonly organization: JsonObject | null;
   readonly organizations: number;
 }
 
-/** @throws CommandError if the token is not valid, or nothing answers. */
+/** @throws CommandError if the token is invalid, or the server unreachable. */
 async function readAccess(client: AdminClient): Promise<Access> {
   const caller = (await client.call("GET", "/api/whoami")) as unknown as Omit<Access, "organizations">;
   const organizations = caller.organization === null ? await client.list("/api/organizations") : [null];
   return { ...caller, organizations: organizations.length };
 }
 
-/** 'operator, 3 organizations', 'viewer of "Acme" by the token "report"'. */
+/** Formats 'operator, 3 organizations', 'viewer of "Acme" by the token "report"'. */
 function describeAccess({ type, role, name, organization, organizations }: Access): string {
   const person = type === "person" ? `, signed in as ${name}` : "";
   if (organization === null) {

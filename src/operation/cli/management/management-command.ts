@@ -1,4 +1,4 @@
-/** What all management commands share: connection, `--json`, `--wide`, `--yes`, examples. */
+/** Shared parts of all management commands: connection, `--json`, `--wide`, `--yes`, examples. */
 import type { Command } from "commander";
 import { formatExactJson } from "../../../shared/text/exact-json.ts";
 import { cleanScreen, escapeHidden } from "../../../shared/text/plain-text.ts";
@@ -24,44 +24,44 @@ export type ManagementOptions = {
   readonly org?: string;
 };
 
-/** Options that take a text, by the names that commander gives them. */
+/** Text options by commander's names. */
 export type TextOptions<Name extends string> = { readonly [One in Name]?: string };
 
-/** A command, as a row of its group's table. The options that each has are not in it. */
+/** Command as a row of its group's table, without the options that all commands have. */
 export interface CommandRow {
   /** "create", "show <key>" */
   readonly usage: string;
   readonly description: string;
   readonly examples: readonly string[];
-  /** Another word for it that people type: "revoke". */
+  /** Alternative name: "revoke". */
   readonly alias?: string;
-  /** It shows a table, which `--wide` leaves whole. */
+  /** True if it prints a table, which `--wide` does not cut. */
   readonly hasTable?: true;
-  /** It destroys or stops something, and asks before it does so: `confirm`. */
+  /** True if it deletes or stops something, and asks first: `confirm`. */
   readonly asksFirst?: true;
-  /** Adds the options of its own. */
+  /** Adds further options. */
   readonly options?: (command: Command) => Command;
 }
 
 export interface CommandCall<Options extends ManagementOptions = ManagementOptions> {
   readonly client: AdminClient;
-  /** Of the client. */
+  /** Connection of the client. */
   readonly connection: Connection;
   readonly options: Options;
-  /** "ci" of `key show ci`; '' for a command without. */
+  /** "ci" in `key show ci`; '' without an argument. */
   readonly argument: string;
 }
 
-/** The same, in the organization that `--org` names. */
+/** Same with the organization of `--org`. */
 export interface OrganizationCommandCall<
   Options extends ManagementOptions = ManagementOptions,
 > extends CommandCall<Options> {
   readonly organization: JsonObject;
-  /** Of the organization in the API. */
+  /** API path of the organization. */
   readonly path: string;
 }
 
-/** What a command prints: the API's answer with `--json`, else the text. A text alone is printed either way. */
+/** Output of a command: the API's response with `--json`, otherwise the text. A plain text is printed in both cases. */
 export type CommandOutput = string | { readonly json: unknown; readonly text: (screen: Screen) => string };
 
 export type GlobalCommandRow = CommandRow & { run(call: CommandCall): Promise<CommandOutput> };
@@ -71,7 +71,7 @@ export type OrganizationCommandRow = CommandRow & {
 
 export type AnyCommandRow = GlobalCommandRow | OrganizationCommandRow;
 
-/** Its commands begin with one word: `key …`. */
+/** First word of its commands: `key …`. */
 export interface CommandGroup {
   readonly name: string;
   readonly description: string;
@@ -110,7 +110,7 @@ export function addExamples(command: Command, examples: readonly string[]): void
   command.addHelpText("after", `\nExamples:\n${lines.join("\n")}`);
 }
 
-/** `--org`: of every command in an organization, and of what looks for one. */
+/** Adds `--org`, for commands within an organization. */
 export function addOrganizationOption(command: Command): Command {
   return command.addOption(
     command
@@ -125,7 +125,7 @@ async function runRow(row: AnyCommandRow, call: CommandCall): Promise<CommandOut
   return row.runInOrganization({ ...call, organization, path: organizationPath(organization) });
 }
 
-/** A text alone is data, a CSV or a key: a pipe gets it as it is. */
+/** A plain text is data, such as CSV or a key, and is printed unchanged into a pipe. */
 function print({ json, wide }: ManagementOptions, output: CommandOutput): void {
   if (typeof output === "string") process.stdout.write(process.stdout.isTTY ? cleanScreen(output) : output);
   else if (json) process.stdout.write(`${escapeHidden(formatExactJson(output.json))}\n`);
@@ -143,22 +143,22 @@ interface ListOptions extends ManagementOptions {
 }
 
 export interface ListedIn {
-  /** The organization's. */
+  /** Currency of the organization. */
   readonly currency: string;
-  /** Of the management API and the dashboard, without a slash at the end. */
+  /** Base URL of the management API and the dashboard, without a final slash. */
   readonly url: string;
 }
 
 interface ListRow extends CommandRow {
-  /** What else the list is asked for, from the options of the command's own. */
+  /** Returns further query parameters from the command's options. */
   readonly query?: (call: OrganizationCommandCall) => Promise<ListQuery>;
-  /** Below the organization: "alerts". */
+  /** Path below the organization: "alerts". */
   readonly path: string;
-  /** For people. */
+  /** Formats for people. */
   readonly format: (screen: Screen, all: readonly JsonObject[], about: ListedIn) => string;
 }
 
-/** A command that shows the newest items of one of an organization's lists, `--limit` of them. */
+/** Creates a command that shows the newest items of an organization's list, up to `--limit`. */
 export function createListCommand({
   path,
   format,
@@ -185,9 +185,9 @@ export function createListCommand({
 }
 
 /**
- * Asks at a terminal whether that is meant; elsewhere wants `--yes`.
- * @param what A sentence that names what it will do.
- * @throws CommandError when the answer is no, UsageError when nobody can be asked.
+ * Asks for confirmation at a terminal; elsewhere requires `--yes`.
+ * @param what Sentence that describes the effect.
+ * @throws CommandError if the answer is no, UsageError without a terminal.
  */
 export async function confirm(what: string, { yes }: { readonly yes?: true }): Promise<void> {
   if (yes === true) return;

@@ -1,7 +1,7 @@
 /**
- * Management from the shell: organizations, keys, users, groups, tokens, usage. Each command is one or a few calls of the management
- * API, and nothing else; it decides nothing by itself and reads no Redis. Exit codes: 0 done, 1 refused or failed,
- * 2 a command line that nobody can run.
+ * Management from the shell: organizations, keys, users, groups, tokens, usage. Each command only makes calls
+ * of the management API; it has no rules of its own and does not read Redis. Exit codes: 0 done, 1 rejected
+ * or failed, 2 invalid command line.
  */
 import type { Command } from "commander";
 import { ALERT_COMMANDS } from "./alerts.ts";

@@ -1,6 +1,7 @@
 /**
- * `login --oidc`: a sign-in in the browser, and what it gives this program. The browser opens a page of the dashboard, which
- * leads to the company's identity provider and, once it is allowed there, back to a port of this program on loopback.
+ * `login --oidc`: a sign-in in the browser that authorizes this program. The browser opens a page of the
+ * dashboard, which leads to the identity provider and, once the user confirms, back to a loopback port of
+ * this program.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -16,18 +17,18 @@ import {
 } from "../../../shared/contract/program-sign-in.ts";
 import { CommandError } from "./command-error.ts";
 
-/** As long as a provider is waited for in the browser. */
+/** Same as the time for a sign-in at a provider. */
 const WAIT_MS = 900_000;
 
 export interface OidcLogin {
-  /** Of the dashboard, without a slash at its end. */
+  /** Base URL of the dashboard, without a final slash. */
   readonly url: string;
   readonly opensBrowser: boolean;
-  /** Shown to people. */
+  /** Prints a text for the user. */
   readonly write: (text: string) => void;
 }
 
-/** The token of the session. @throws CommandError when nobody has signed in for a quarter of an hour. */
+/** Returns the session's token. @throws CommandError if nobody has signed in within 15 minutes. */
 export async function signInByBrowser({ url, opensBrowser, write }: OidcLogin): Promise<string> {
   const [verifier, state] = [createPart(), createPart()];
   const challenge = challengeOf(verifier);
@@ -57,7 +58,7 @@ function waitForCode(server: Server, state: string): Promise<string> {
     server.on("request", (request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? "/", "http://127.0.0.1");
       const code = searchParams.get("code") ?? "";
-      // Whoever else finds the port, a page in the browser too, does not know the state.
+      // Others who find the port, such as another page in the browser, do not know the state.
       if (
         request.method !== "GET" ||
         pathname !== "/" ||
@@ -68,7 +69,7 @@ function waitForCode(server: Server, state: string): Promise<string> {
         return;
       }
       clearTimeout(timer);
-      // Once it is sent: the server ends then.
+      // The server closes once the response is sent.
       answer(response, 200, "Signed in. You can close this page and go back to the terminal.", () =>
         resolve(code),
       );
@@ -87,7 +88,7 @@ function answer(response: ServerResponse, status: number, text: string, done?: (
   response.writeHead(status, headers).end(`${text}\n`, done);
 }
 
-/** As far as the system has something for it: the address stands in the terminal, too. */
+/** Opens the browser if possible; the address is also printed. */
 function openBrowser(page: string): void {
   const [program = "", ...rest] =
     process.platform === "darwin" ? ["open"] : process.platform === "win32" ? ["explorer.exe"] : ["xdg-open"];

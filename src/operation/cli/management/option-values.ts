@@ -1,6 +1,6 @@
 /**
- * Readers and texts of option values: numbers, money and times as people write them. For commander, which takes null for an
- * option without a value: hence the word `none`.
+ * Parsers and formatters of option values: numbers, money and times in users' notation. Commander uses null
+ * for an option without a value, hence the word `none`.
  */
 import { InvalidArgumentError } from "commander";
 import {
@@ -14,16 +14,16 @@ import {
 } from "../../../shared/money/money.ts";
 import { isDay } from "../../../shared/time/calendar.ts";
 
-/** What people write to take a limit away; the API's null. */
+/** Word for removing a limit; null in the API. */
 export const NONE = "none";
 type OrNone<Value> = Value | typeof NONE;
 
-/** The API's word for it. */
+/** Converts `none` to null for the API. */
 export function convertNone<Value>(value: OrNone<Value> | undefined): Value | null | undefined {
   return value === NONE ? null : value;
 }
 
-/** A whole number that is not negative, of at most so many digits. */
+/** Parses a non-negative integer with at most this many digits. */
 export function parseDigits(most: number): (text: string) => number {
   const form = new RegExp(`^\\d{1,${most}}$`);
   return (text) => {
@@ -32,22 +32,22 @@ export function parseDigits(most: number): (text: string) => number {
   };
 }
 
-/** A whole number of the API, which knows its bounds. */
+/** Parses an integer; the API checks its bounds. */
 export const parseWhole = parseDigits(15);
 
-/** How many at most, one at least. */
+/** Parses a maximum number of items, at least one. */
 export function parseLimit(text: string): number {
   const limit = parseWhole(text);
   if (limit > 0) return limit;
   throw new InvalidArgumentError("expected a whole number, 1 or more");
 }
 
-/** A whole number, or "none". */
+/** Parses an integer, or "none". */
 export function parseWholeOrNone(text: string): OrNone<number> {
   return text === NONE ? NONE : parseWhole(text);
 }
 
-/** "a,b" and repeats of the option; "none" takes back what was given before. */
+/** Collects "a,b" and repetitions of the option; "none" clears earlier values. */
 export function collect(
   text: string,
   before: OrNone<readonly string[]> | undefined,
@@ -57,7 +57,7 @@ export function collect(
   return [...former, ...text.split(",").map((item) => item.trim())];
 }
 
-/** One of some words. For commander: throws InvalidArgumentError. */
+/** Parses one of several words. For commander: throws InvalidArgumentError. */
 export function parseChoice<const Word extends string>(words: readonly Word[]): (text: string) => Word {
   return (text) => {
     const found = words.find((word) => word === text);
@@ -66,7 +66,7 @@ export function parseChoice<const Word extends string>(words: readonly Word[]): 
   };
 }
 
-/** A cap or budget in whole cents, or "none". For commander: @throws InvalidArgumentError. */
+/** Parses a cap or budget to whole cents, or "none". For commander: @throws InvalidArgumentError. */
 export function parseAmount(text: string): OrNone<number> {
   if (text === NONE) return NONE;
   const cents = parseCents(text);
@@ -76,7 +76,7 @@ export function parseAmount(text: string): OrNone<number> {
   );
 }
 
-/** A signed amount in microcents, to the last decimal. For commander: @throws InvalidArgumentError. */
+/** Parses a signed amount to microcents, exactly. For commander: @throws InvalidArgumentError. */
 export function parseCorrection(text: string): number {
   const microcents = parseSignedAmount(text) ?? 0;
   if (microcents !== 0 && Math.abs(microcents) <= MAX_CENTS * MICROCENTS_PER_CENT) return microcents;
@@ -85,7 +85,10 @@ export function parseCorrection(text: string): number {
 
 const COUNT_FORM = /^([a-z][a-z0-9_]{0,30})=(\d{1,13})$/;
 
-/** "input=1200000,output=80000", each once; the API knows the names. For commander: @throws InvalidArgumentError. */
+/**
+ * Parses "input=1200000,output=80000" without duplicates; the API checks the names. For commander: @throws
+ * InvalidArgumentError.
+ */
 export function parseTokenCounts(text: string): Readonly<Record<string, number>> {
   const counts = new Map<string, number>();
   for (const part of text.split(",")) {
@@ -98,17 +101,17 @@ export function parseTokenCounts(text: string): Readonly<Record<string, number>>
   return Object.fromEntries(counts);
 }
 
-/** "50.00 USD", or "none". */
+/** Formats "50.00 USD", or "none". */
 export function formatAmount(cents: unknown, currency: string): string {
   return typeof cents === "number" ? formatCents(cents, currency) : "none";
 }
 
-/** "0.001234 USD": microcents to their last digit, without zeros behind the cents. */
+/** Formats "0.001234 USD": exact microcents, without trailing zeros after the cents. */
 export function formatExactAmount(microcents: unknown, currency: string): string {
   return formatExactAmounts([microcents], currency).join();
 }
 
-/** The amounts of a column: each with as many decimals as the longest of them has. */
+/** Formats the amounts of a column with equal decimals. */
 export function formatExactAmounts(all: readonly unknown[], currency: string): readonly string[] {
   const decimals = columnDecimals(all.filter(isInteger));
   return all.map((one) => (isInteger(one) ? `${formatFixed(one, decimals)} ${currency}` : "none"));
@@ -122,26 +125,32 @@ const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
 const DURATION = /^(\d{1,9})([smhd]?)$/;
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})$/;
 
-/** "24h", or a plain number of seconds; in seconds. For commander: @throws InvalidArgumentError. */
+/** Parses "24h", or a plain number of seconds, to seconds. For commander: @throws InvalidArgumentError. */
 export function parseDuration(text: string): number {
   const seconds = secondsOf(text);
   if (seconds !== null) return seconds;
   throw new InvalidArgumentError("expected a time such as 30m, 24h or 7d, or a number of seconds");
 }
 
-/** When something happened: "2h" is two hours ago. A day stays one, for the API. For commander: @throws InvalidArgumentError. */
+/**
+ * Parses a past time: "2h" is two hours ago. A day stays a day, for the API. For commander: @throws
+ * InvalidArgumentError.
+ */
 export function parsePastTime(text: string): string {
   return parseTime(text, -1);
 }
 
-/** From when something holds: "90d" is in ninety days, a day its beginning (UTC), or "none". For commander: @throws InvalidArgumentError. */
+/**
+ * Parses a future time: "90d" is in ninety days, a day means its start (UTC), or "none". For commander:
+ * @throws InvalidArgumentError.
+ */
 export function parseFutureTime(text: string): OrNone<string> {
   if (text === NONE) return NONE;
   const time = parseTime(text, 1);
   return isDay(time) ? `${time}T00:00:00Z` : time;
 }
 
-/** "2026-11-21T14:03:59Z" of an answer's time. */
+/** Formats a time of a response as "2026-11-21T14:03:59Z". */
 export function formatSecond(time: unknown): string {
   return `${String(time).slice(0, "2026-11-21T14:03:59".length)}Z`;
 }

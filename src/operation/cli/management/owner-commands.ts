@@ -1,6 +1,6 @@
 /**
- * What the commands of organizations, keys, users and groups have in common. Each kind is a table, so that a further kind is
- * one more table; what only one kind has stands beside its table.
+ * Shared commands of organizations, keys, users and groups. Each kind is described by a table; commands of
+ * only one kind are next to its table.
  */
 import type { Command } from "commander";
 import type { Settings } from "../../../shared/settings/setting.ts";
@@ -22,16 +22,16 @@ import { addSettingOptions, type OptionValues, readSettings, showSettings } from
 type Texts = Pick<CommandRow, "description" | "examples">;
 
 export interface OwnerKind {
-  /** "key": usages and sentences have it so, the API's paths with an "s". */
+  /** "key", for usages and sentences; API paths append an "s". */
   readonly name: string;
   readonly settings: Settings;
-  /** Finds one by whatever it is named. @throws CommandError */
+  /** Finds a record by what the user typed. @throws CommandError */
   readonly find: (client: AdminClient, path: string, wanted: string) => Promise<JsonObject>;
-  /** It lies in no organization: it is one. */
+  /** True for organizations, which are in no organization. */
   readonly isGlobal?: true;
-  /** This field of an answer is what `--quiet` prints; it prints the new id when this is left out. */
+  /** Response field that `--quiet` prints. Default: the new id. */
   readonly quiet?: string;
-  /** It says the secret that an answer shows this once, and "" where there is none. */
+  /** Formats the secret that a response shows only once; "" without one. */
   readonly describeSecret?: (one: JsonObject) => string;
   readonly create: Texts;
   readonly show: Texts;
@@ -43,19 +43,19 @@ export interface OwnerKind {
 interface Switch extends Texts {
   readonly verb: string;
   readonly body: object;
-  /** The command asks first, and says this: "requests with it return 403". */
+  /** Consequence in the confirmation: "requests with it return 403". */
   readonly consequence?: string;
 }
 
-/** A command that each of the kinds can have is called so. */
+/** Call of a command that every kind can have. */
 interface OwnerCall extends CommandCall<ManagementOptions & OptionValues & { readonly quiet?: true }> {
-  /** The record lies in this one; an organization itself lies in none. */
+  /** Organization of the record; null for organizations. */
   readonly organization: JsonObject | null;
-  /** The API has the list of the kind below this path. */
+  /** API path that contains the list of the kind. */
   readonly path: string;
 }
 
-/** The caller puts them into the order in which the help has them. */
+/** Creates the commands; the caller arranges them for the help. */
 export function ownerCommands(kind: OwnerKind) {
   const { name, settings, switches = [] } = kind;
   const create = defineRow(kind, {
@@ -103,12 +103,12 @@ function defineSwitch(kind: OwnerKind, { verb, body, consequence, ...texts }: Sw
 }
 
 interface Deletion extends Omit<CommandRow, "usage"> {
-  /** The question ends with this, which says what the deletion leads to: ": requests with it return 401 at once". */
+  /** End of the question, with the consequence of the deletion: ": requests with it return 401 at once". */
   readonly consequence: (found: JsonObject, options: ManagementOptions) => string;
   readonly query?: (options: ManagementOptions) => Readonly<Record<string, string>>;
 }
 
-/** It makes `delete <key>` for what lies in an organization. */
+/** Creates `delete <key>` for records within an organization. */
 export function deleteCommand(
   kind: Pick<OwnerKind, "name" | "find">,
   { consequence, query, ...texts }: Deletion,
@@ -131,7 +131,7 @@ export function addQuietOption(command: Command, { quiet = "new id" }: OwnerKind
   return command.option("-q, --quiet", `print only the ${quiet}`);
 }
 
-/** It shows what was made or has a new secret; with `--quiet` it prints only what programs go on with. */
+/** Shows a new record or secret; with `--quiet` only the part for programs. */
 export function showMade(
   kind: OwnerKind,
   call: Pick<OwnerCall, "organization"> & { readonly options: { readonly quiet?: true } },
@@ -142,13 +142,13 @@ export function showMade(
   return showOne(kind, call, made, `${sentence}\n\n`);
 }
 
-/** The name says what people recognise it by: 'the key "ci" (sk-igw-…a1B2)'. */
+/** Names the record with its visible characters: 'the key "ci" (sk-igw-…a1B2)'. */
 export function nameInQuestion(kind: Pick<OwnerKind, "name">, { name, display, email }: JsonObject): string {
   const mark = display ?? email;
   return `the ${kind.name} "${String(name)}"${typeof mark === "string" ? ` (${mark})` : ""}`;
 }
 
-/** The API has the record there. */
+/** Returns the record's API path. */
 export function pathOf({ name }: Pick<OwnerKind, "name">, path: string, { id }: JsonObject): string {
   return `${path}/${name}s/${String(id)}`;
 }
@@ -175,7 +175,7 @@ async function change(kind: OwnerKind, call: OwnerCall, found: JsonObject, body:
   return showOne(kind, call, changed, `${describeChange(kind, call, found, changed)}\n\n`);
 }
 
-/** 'Changed the key "ci" (sk-igw-…a1B2): hard cap 1.00 USD (was 0.01 USD).' */
+/** Formats 'Changed the key "ci" (sk-igw-…a1B2): hard cap 1.00 USD (was 0.01 USD).' */
 function describeChange(
   kind: OwnerKind,
   { organization }: Pick<OwnerCall, "organization">,

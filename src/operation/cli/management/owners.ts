@@ -1,4 +1,4 @@
-/** Keys, users and groups as commands name them, and as they show them. */
+/** Keys, users and groups in command options and output. */
 import type { Command } from "commander";
 import { OWNER_KINDS } from "../../../data-path/store/types/owner-kinds.ts";
 import type { Field } from "../terminal/table.ts";
@@ -12,7 +12,7 @@ type Kind = keyof typeof FINDERS;
 const KINDS = ["key", "user", "group"] as const;
 const fieldOf = (kind: Kind) => `${kind}_id` as const;
 
-/** The same body with ids where a user or a group was named. @throws CommandError */
+/** Replaces names of users and groups by ids in a body. @throws CommandError */
 export async function resolveOwners(
   client: AdminClient,
   path: string,
@@ -28,8 +28,8 @@ export async function resolveOwners(
 }
 
 /**
- * The query narrows a list down to what is named.
- * @param isGone It says whether what is named goes on as it is.
+ * Builds the query that filters a list by the named owners.
+ * @param isGone Returns whether a name is passed on unchanged.
  * @throws CommandError
  */
 export async function queryOwners(
@@ -50,19 +50,19 @@ export async function queryOwners(
 }
 
 /**
- * The same where usage and requests are asked for: a whole id of a user or a group goes on as it is. One that was deleted is
- * in no list, and its figures are still there.
+ * Same for usage and requests: a full id of a user or a group is passed on unchanged, since deleted ones are
+ * in no list but have figures.
  */
 export function queryFormerOwners(client: AdminClient, path: string, named: TextOptions<Kind>) {
   return queryOwners(client, path, named, (kind, wanted) => kind !== "key" && isWholeId(kind, wanted));
 }
 
-/** Its name, of a key's or user's `user` or `group`; null for none. */
+/** Returns the name in the field `user` or `group` of a key or user; null for none. */
 export function nameOfOwner(owner: unknown): string | null {
   return owner === null || owner === undefined ? null : String((owner as JsonObject)["name"]);
 }
 
-/** Each of them that there is gets a line. */
+/** Formats a line for each owner. */
 export function showOwners(one: JsonObject): readonly Field[] {
   return OWNER_KINDS.flatMap((label) => {
     const owner = one[label] as JsonObject | null | undefined;
@@ -81,7 +81,7 @@ export const KEYS_OF_DELETED = {
     withKeys === true ? { keys: "delete" } : {},
 };
 
-/** "its 3 keys stay without it", in a question. */
+/** Formats "its 3 keys stay without it" for a question. */
 export function describeKeysOf(found: JsonObject, { withKeys }: DeleteOptions): string {
   const count = Number(found["key_count"]);
   if (count === 0) return "it has no keys";
@@ -95,11 +95,11 @@ export function describeKeysOf(found: JsonObject, { withKeys }: DeleteOptions): 
 export type LimitedOwnerOptions = ManagementOptions & TextOptions<"key" | "user" | "group">;
 
 interface LimitedOwner {
-  /** Of the owner in the API. */
+  /** API path of the owner. */
   readonly path: string;
-  /** As the API shows it. */
+  /** Record as in the API's response. */
   readonly record: JsonObject;
-  /** "the key "ci"", in a sentence. */
+  /** 'the key "ci"', for a sentence. */
   readonly name: string;
 }
 
@@ -111,7 +111,7 @@ export function addLimitedOwnerOptions(command: Command, what: string): Command 
     .option("--group <group>", `${what}: a group, by id or name`);
 }
 
-/** @throws CommandError where two are named, or one that is not there. */
+/** @throws CommandError if two are named, or one that does not exist. */
 export async function findLimitedOwner({
   client,
   options,

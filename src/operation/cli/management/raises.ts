@@ -1,4 +1,4 @@
-/** `raise …`: caps that are higher until a moment. */
+/** `raise …`: temporary increases of caps. */
 import { nameLimit } from "../../../shared/settings/limit-words.ts";
 import { LIMIT_PERIODS, type LimitPeriod } from "../../../shared/settings/limits.ts";
 import { formatRecords, type RecordColumn } from "../terminal/table.ts";

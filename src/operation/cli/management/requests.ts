@@ -79,7 +79,7 @@ export const REQUEST_COMMANDS: CommandGroup = {
   rows: [list, show],
 };
 
-/** Where a request has one. */
+/** Returns a column of sessions if any request has one. */
 function sessionColumn(all: readonly JsonObject[]): readonly RecordColumn<JsonObject>[] {
   if (all.every((one) => one["session_id"] === null)) return [];
   return [{ header: "SESSION", cell: (one) => one["session_id"], isExtra: true }];

@@ -1,4 +1,4 @@
-/** Options and texts of the commands that set and show settings: made of the tables of `settings/`. */
+/** Options and output of commands that set and show settings, derived from the tables of `settings/`. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type GroupKind, isGroup } from "../../../shared/settings/group.ts";
 import { formatLimitRows, type Limit, parseLimitList } from "../../../shared/settings/limits.ts";
@@ -20,13 +20,13 @@ import {
 import { RefusedCall } from "./command-error.ts";
 import { type Field, formatValue, type RecordColumn } from "../terminal/table.ts";
 
-/** By the names that commander gives them. */
+/** Values by commander's names. */
 export type OptionValues = Readonly<Record<string, unknown>>;
 
-/** The API's name of the field that an option sets, as its errors have it: "notifications.emails". */
+/** API names of the fields that options set, for matching errors: "notifications.emails". */
 const FIELDS = new WeakMap<Option, string>();
 
-/** The options of the command that creates, or of the one that changes. */
+/** Adds the options of the creation or change command. */
 export function addSettingOptions(
   command: Command,
   table: Settings,
@@ -48,7 +48,7 @@ export function addSettingOptions(
   return command;
 }
 
-/** The same error with the option's name, if an option of the command sets the field or the list that it is in. */
+/** Returns the error with the option's name, if an option sets the field or the list that contains it. */
 export function nameOption(thrown: unknown, command: Command): unknown {
   if (!(thrown instanceof RefusedCall) || thrown.param === null) return thrown;
   const { message, param, status } = thrown;
@@ -63,7 +63,7 @@ export function nameOption(thrown: unknown, command: Command): unknown {
   return new RefusedCall(named, param, status);
 }
 
-/** The body of a call: what was given on the command line, in the words of the API. */
+/** Builds the body of a call from the given options, with the API's names. */
 export function readSettings(table: Settings, options: OptionValues): Record<string, unknown> {
   const body: Record<string, unknown> = {};
   for (const row of Object.values(table)) {
@@ -74,8 +74,8 @@ export function readSettings(table: Settings, options: OptionValues): Record<str
 }
 
 /**
- * A line for each setting of one organization, key, user or group. `spend` stands before the first amount: what was spent, before
- * what it is compared with.
+ * Formats a line for each setting of one organization, key, user or group. `spend` precedes the first amount,
+ * with which it is compared.
  */
 export function showSettings(
   table: Settings,
@@ -86,7 +86,7 @@ export function showSettings(
   return withSpend(table, spend, (row) => showSetting(row, one[row.apiName], currency));
 }
 
-/** The same as columns of a list. @param currencyOf The currency of one of its rows. */
+/** Returns the settings as columns of a list. @param currencyOf Returns the currency of a row. */
 export function settingColumns(
   table: Settings,
   currencyOf: (one: JsonObject) => string,
@@ -109,14 +109,14 @@ function withSpend<Shown>(
 ): readonly Shown[] {
   const rows = Object.values(table);
   const first = rows.findIndex((row) => row.kind.notation === "amount");
-  // Nothing that it is compared with.
+  // No amount to compare the spend with.
   if (first === -1) return rows.flatMap(show);
   return [...rows.slice(0, first).flatMap(show), ...spend, ...rows.slice(first).flatMap(show)];
 }
 
 function showSetting(row: Setting, value: unknown, currency: string): readonly Field[] {
   const label = row.cli?.label;
-  // Few have any.
+  // Shown only if there are any, since few have.
   const isEmpty = row.kind.notation === "raises" && liveRaisesOf(value).length === 0;
   if (label === undefined || isEmpty) return [];
   if (!isGroup(row.kind)) return [[label, formatSetting(row, value, currency)]];
@@ -188,7 +188,7 @@ function readOption({ kind, cli }: Setting, options: OptionValues): unknown {
   return kind.notation === "webhook" && typeof value === "string" ? { url: value } : value;
 }
 
-/** Null: the text goes to the API as it is. */
+/** Returns null if the text is sent to the API unchanged. */
 function parserOf(row: Setting): ((text: string, before: unknown) => unknown) | null {
   switch (row.kind.notation) {
     case "whole":
@@ -229,18 +229,18 @@ function parseLimits(text: string): readonly Limit[] {
   }
 }
 
-/** A flag that can only be set on creation: afterwards a command of its own sets it, and another takes it back. */
+/** Returns whether a flag is only set at creation: later changes use separate commands. */
 function hasCommandsOfItsOwn({ kind, cli }: Setting): boolean {
   return kind.notation === "flag" && cli?.option?.offHelp === undefined;
 }
 
-/** Of an answer's `raises`, those that have not ended. */
+/** Returns the active increases of a response's `raises`. */
 export function liveRaisesOf(raises: unknown): readonly JsonObject[] {
   const all = raises as readonly JsonObject[];
   return all.filter(({ expires_at: expiresAt }) => Date.parse(String(expiresAt)) > Date.now());
 }
 
-/** "+50.00 USD a week until 2026-12-04T00:00:00Z" */
+/** Formats "+50.00 USD a week until 2026-12-04T00:00:00Z". */
 export function formatRaise(raise: JsonObject, currency: string): string {
   const { period, add_cents: cents, expires_at: expiresAt } = raise;
   const amount = formatAmount(cents, currency).trim();

@@ -1,4 +1,4 @@
-/** `usage correct`: an amount, or what did not pass the gateway. */
+/** `usage correct`: corrects spend by an amount, or by usage outside of the gateway. */
 import { TOKEN_NAMES } from "../../../shared/usage/token-usage.ts";
 import type { JsonObject } from "./admin-client.ts";
 import {
@@ -81,7 +81,10 @@ export const correct: OrganizationCommandRow = {
   },
 };
 
-/** What is left out goes away with the JSON. @throws CommandError when it is neither an amount nor tokens of a model, or both. */
+/**
+ * Builds the body; undefined fields are omitted by JSON. @throws CommandError unless either an amount or
+ * tokens of a model are given.
+ */
 function readWhat(options: CorrectionOptions): JsonObject {
   const { amount, model, tokens, requests, serviceTier, abovePromptTokens } = options;
   const ofUsage = [model, tokens, requests, serviceTier, abovePromptTokens];
@@ -112,7 +115,10 @@ function formatCorrection(corrected: JsonObject, currency: string): string {
   return `${what}${detail} The organization has spent ${spent} in ${String(corrected["month"])}.\n`;
 }
 
-/** "Outside usage: 1000 input, 50 output tokens of acme/echo-small at batch": of an answer or of the audit log. */
+/**
+ * Formats "Outside usage: 1000 input, 50 output tokens of acme/echo-small at batch" from a response or the
+ * audit log.
+ */
 export function describeOutsideUsage(usage: JsonObject): string {
   const countOf = (name: string): number => Number(usage[name] ?? 0);
   const cached = countOf("cached_input_tokens");

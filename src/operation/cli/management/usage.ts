@@ -33,7 +33,7 @@ type UsageOptions = ManagementOptions &
     | "session"
   > & { readonly csv?: true };
 
-/** Parts of usage that rows are grouped by, with what stands for those without one. */
+/** Groupings of usage, with the text for rows without a value. */
 const GROUPS = [
   { field: "hour", header: "HOUR", none: "" },
   { field: "day", header: "DAY", none: "" },
@@ -134,7 +134,7 @@ const exportUsage: OrganizationCommandRow = {
     }
     const query = { month, format, after, gzip: options.gzip === true ? "true" : undefined };
     const chunks = client.download(`${path}/usage/export`, { query });
-    // A file that is appended to is the one that broke off.
+    // Resuming appends to the file of the interrupted export.
     const flags = after === undefined ? "w" : "a";
     if (output === undefined) await pipeline(chunks, process.stdout, { end: false });
     else await pipeline(chunks, createWriteStream(output, { flags, mode: 0o600 }));
@@ -184,7 +184,7 @@ function formatUsage(screen: Screen, usage: JsonObject): string {
   return tagNames.length === 0 ? text : text + formatNotice(usage["tag_combinations"] as JsonObject);
 }
 
-/** How the keys, users or groups of a table are called: where two have one name, with their short ids. */
+/** Returns the names of keys, users or groups in a table, with short ids for duplicates. */
 function nameOwners(rows: readonly JsonObject[], kind: "key" | OwnerKind): (row: JsonObject) => string {
   const names = new Map(rows.map((row) => [row[`${kind}_id`], row[`${kind}_name`]]));
   const bearers = new Map<unknown, number>();

@@ -112,7 +112,7 @@ export const WEBHOOK_COMMANDS: CommandGroup = {
   rows: [list, add, set, remove, test, rotate],
 };
 
-/** @param path Of the webhook in the API. @throws CommandError when it did not arrive */
+/** @param path API path of the webhook. @throws CommandError if the test did not arrive */
 export async function testWebhook(
   { client, options }: OrganizationCommandCall,
   path: string,
@@ -136,12 +136,12 @@ function addAddressOptions(command: Command): Command {
     .option("--alerts <alerts>", ALERTS_HELP, collect);
 }
 
-/** What is left out goes away with the JSON. */
+/** Builds the body; undefined fields are omitted by JSON. */
 function readOptions({ url, routingKey, alerts }: WebhookOptions): object {
   return { url, routing_key: routingKey, alerts: Array.isArray(alerts) ? alerts : undefined };
 }
 
-/** What a list of webhooks names one by that stays as it is. */
+/** Names a webhook that stays unchanged in a list. */
 function keep({ id }: JsonObject): object {
   return { id };
 }
@@ -166,7 +166,7 @@ function describe(json: JsonObject, one: JsonObject | undefined, verb: string): 
   return { json, text: () => text };
 }
 
-/** What shows a secret of a webhook, this once. */
+/** Formats a webhook's secret, which is shown only once. */
 export function formatSecret(secret: string): string {
   return `The webhook's secret, which verifies its signatures. It is shown only once:\n\n  ${secret}\n`;
 }

@@ -1,20 +1,19 @@
 /**
- * Questions to the person at the terminal. They go to stderr: stdout is what the command prints.
- *
- * There are two of them, a line and a secret. Packages for prompts (`@inquirer/prompts`, `prompts`) are for choices,
- * lists and forms: they hold the terminal in raw mode for a plain line as well, and redraw it.
+ * Questions to the user at the terminal, on stderr: stdout is for the command's output.
+ * Only two kinds, a line and a secret. Prompt packages (`@inquirer/prompts`, `prompts`) are for choices,
+ * lists and forms: they use raw mode even for a plain line, and redraw it.
  */
 import { createInterface } from "node:readline";
 
-/** Whether there is somebody to ask: both what they type and what they read is a terminal. */
+/** Returns whether a user can be asked: both input and output are a terminal. */
 export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
-/** The line that is typed; '' at the end of the input. Ctrl-C ends the program. */
+/** Asks for a line; '' at the end of the input. Ctrl-C ends the program. */
 export function ask(question: string): Promise<string> {
   process.stderr.write(question);
-  // The terminal's own line editing: no raw mode, so that Ctrl-C is the signal that it always is.
+  // Uses the terminal's own line editing: without raw mode Ctrl-C stays a signal.
   const lines = createInterface({ input: process.stdin, terminal: false });
   return new Promise((resolve) => {
     lines.once("line", (line) => {
@@ -30,10 +29,10 @@ const END_OF_INPUT = "\u0004";
 const INTERRUPT = "\u0003";
 const ERASE = ["\u007f", "\b"];
 
-/** What is typed or pasted up to Enter, none of it shown. */
+/** Asks for input up to Enter without echo. */
 export async function askSecret(question: string): Promise<string> {
   const { stdin, stderr } = process;
-  // Raw before it asks: the terminal would show what is typed at once.
+  // Raw mode comes before the question: otherwise the terminal would echo early input.
   stdin.setRawMode(true);
   try {
     stderr.write(question);

@@ -1,25 +1,24 @@
 /**
- * A piece of text in a line of a terminal: how wide it is there, and how it is cut.
- *
- * `string-width` would also know of characters that are made of several (a family, a flag), which are counted too wide
- * here, so that a line is cut early and never late. Names of keys and models seldom have any.
+ * Display width of text in a terminal, and shortening to it.
+ * `string-width` would also handle characters composed of several (a family, a flag). Here these count as too
+ * wide, so a line may be cut early but never late; names of keys and models rarely contain any.
  */
 
-/** What a terminal shows over two columns: East Asian wide and fullwidth characters (UAX 11), and emoji. */
+/** Characters two columns wide: East Asian wide and fullwidth characters (UAX 11), and emoji. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
-/** What it shows on the character before, or not at all. */
+/** Characters that combine with the previous one, or are invisible. */
 const ZERO_WIDTH = /[\p{Mn}\p{Me}\p{Cf}]/u;
 const CUT_MARK = "…";
 
-/** In columns of a terminal. */
+/** Returns the width in columns. */
 export function widthOf(text: string): number {
   let width = 0;
   for (const character of text) width += widthOfCharacter(character);
   return width;
 }
 
-/** At most so many columns wide, with `…` for what is cut off. */
+/** Shortens to at most this many columns, ending with `…`. */
 export function cutText(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let kept = "";
@@ -32,7 +31,7 @@ export function cutText(text: string, width: number): string {
   return kept + CUT_MARK;
 }
 
-/** Lines of at most so many columns, broken between words; a word that is longer by itself is cut. */
+/** Wraps into lines of at most this many columns, between words; a longer word is cut. */
 export function wrapText(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {

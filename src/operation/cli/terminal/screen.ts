@@ -1,16 +1,16 @@
-/** What a command writes to: how wide it is, and whether it shows colours. */
+/** Output of a command: its width, and whether it has colors. */
 
-/** Which of the terminal's own colours a text is shown in. */
+/** Color of a text. */
 export type Level = "good" | "warning" | "bad" | "quiet" | "heading";
 
 export interface Screen {
-  /** Characters in a line; null where nothing is cut: a file, a pipe, `--wide`. */
+  /** Characters per line; null if nothing is cut: a file, a pipe, `--wide`. */
   readonly columns: number | null;
-  /** The text in the colour of its level; as it is where there are no colours. */
+  /** Returns the text in its level's color, or unchanged without colors. */
   paint(level: Level | null, text: string): string;
 }
 
-/** As much of a stream as is needed here; `process.stdout` is one. */
+/** Required part of a stream such as `process.stdout`. */
 export interface OutputStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -23,14 +23,14 @@ export interface ScreenOptions {
 }
 
 const ESCAPE = "\u001b[";
-/** Select Graphic Rendition, ECMA-48 8.3.117: the sixteen colours that each terminal has in its own shades. */
+/** Select Graphic Rendition, ECMA-48 8.3.117: the terminal's own sixteen colors. */
 const CODES: Readonly<Record<Level, number>> = { good: 32, warning: 33, bad: 31, quiet: 2, heading: 1 };
 
 export function openScreen(stream: OutputStream, { env, isWide = false }: ScreenOptions): Screen {
   const hasColours = showsColours(stream, env);
   const columns = stream.columns ?? 0;
   return {
-    // A terminal that does not know its width says 0.
+    // A terminal that does not know its width reports 0.
     columns: stream.isTTY === true && !isWide && columns > 0 ? columns : null,
     paint: (level, text) =>
       hasColours && level !== null && text !== "" ? `${ESCAPE}${CODES[level]}m${text}${ESCAPE}0m` : text,
@@ -38,8 +38,8 @@ export function openScreen(stream: OutputStream, { env, isWide = false }: Screen
 }
 
 /**
- * NO_COLOR with any value: none. FORCE_COLOR: even into a pipe, but for "0" and "false", which mean none. Else on a
- * terminal that is not `dumb`.
+ * Returns whether to use colors. NO_COLOR with any value: no. FORCE_COLOR: yes, even into a pipe, except "0"
+ * and "false". Otherwise on a terminal that is not `dumb`.
  *
  * @see https://no-color.org and https://force-color.org
  */

@@ -1,10 +1,9 @@
 /**
- * Tables and records, as text for people at a terminal.
- *
- * Packages that draw tables (`cli-table3`, `table`, `columnify`) cut or wrap every column alike. A list of keys or requests
- * wants more where the screen is narrow: columns that are left out in an order, and named below; figures, times and ids
- * that are never cut, since cut they would be others; and nothing cut at all in a pipe. That is most of what stands
- * here; drawing the rest takes a few lines.
+ * Tables and records as text for terminals.
+ * Table packages (`cli-table3`, `table`, `columnify`) cut or wrap all columns alike. Lists of keys or
+ * requests on a narrow screen need more: columns are omitted in an order, and named below; figures, times and
+ * ids are never cut, since a part would be misleading; and nothing is cut in a pipe. That is most of this
+ * file; drawing takes a few lines.
  */
 import { formatExactJson } from "../../../shared/text/exact-json.ts";
 import { cleanText } from "../../../shared/text/plain-text.ts";
@@ -14,17 +13,17 @@ import { isShortId, shortenId } from "./short-id.ts";
 
 export interface Column {
   readonly header: string;
-  /** In which colour its cells are, row by row. */
+  /** Colors of its cells, by row. */
   readonly levels?: readonly (Level | null)[];
-  /** Where the screen is too narrow these are left out, the last one first. */
+  /** May be omitted on a narrow screen, the last column first. */
   readonly isExtra?: true;
-  /** Of the last column: where the screen is too narrow its texts go on in the next line. */
+  /** For the last column: wraps on a narrow screen. */
   readonly isWrapped?: true;
 }
 
-/** A column of `formatRecords`: its header, and what stands in it of each record. */
+/** Column of `formatRecords`: its header, and its cells. */
 export interface RecordColumn<Row> extends Omit<Column, "levels"> {
-  /** Null: there is none. */
+  /** Null: no value. */
   readonly cell: (row: Row, line: number) => unknown;
   readonly level?: (row: Row) => Level | null;
 }
@@ -33,21 +32,21 @@ export type Field = readonly [name: string, value: string, level?: Level | null]
 
 const GAP = "  ";
 const NUMBER = /^-?[\d.]+(?: [A-Z]{3})?$/;
-/** Stands where there is none. */
+/** Texts for a missing value. */
 const NO_NUMBER = /^(?:none|-|)$/;
 const TIME = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z)?$/;
-/** What a key or token is recognised by: "sk-igw-…a1B2". */
+/** Visible characters of a key or token: "sk-igw-…a1B2". */
 const DISPLAY = /^[a-z_-]+…[\w-]{4}$/;
 
-/** A value of an answer; `none` for null. */
+/** Formats a value of a response; `none` for null. */
 export function formatValue(value: unknown, none = "-"): string {
   if (value === null || value === undefined) return none;
   return typeof value === "string" ? value : formatExactJson(value);
 }
 
 /**
- * Columns under their headers, two blanks between; numbers stand to the right. On a screen that has an end, ids are
- * short, and texts and at last whole columns are cut until a line fits.
+ * Formats columns under their headers, separated by two spaces; numbers are right-aligned. On a screen of
+ * limited width, ids are short, and texts and finally whole columns are cut until a line fits.
  */
 export function formatTable(
   screen: Screen,
@@ -88,7 +87,7 @@ export function formatTable(
   return [...lines, ...formatNote(screen, leftOut)].map((line) => `${line}\n`).join("");
 }
 
-/** A table of one row for each of some records. */
+/** Formats a table with one row per record. */
 export function formatRecords<Row>(
   screen: Screen,
   columns: readonly RecordColumn<Row>[],
@@ -106,7 +105,7 @@ function areNumbers(texts: readonly string[]): boolean {
   );
 }
 
-/** Cut it would say something else. */
+/** Returns whether a text must not be cut, because a part would be misleading. */
 function isWhole(text: string): boolean {
   return [NUMBER, NO_NUMBER, TIME, DISPLAY].some((form) => form.test(text)) || isShortId(text);
 }
@@ -117,12 +116,12 @@ function formatNote(screen: Screen, leftOut: readonly string[]): string[] {
   return [screen.paint("quiet", cutText(note, screen.columns ?? note.length))];
 }
 
-/** A line for a value of an answer; none where there is none. */
+/** Returns a line for a value of a response; none if it is missing. */
 export function showGiven(label: string, value: unknown): readonly Field[] {
   return value === undefined || value === null ? [] : [[label, formatValue(value)]];
 }
 
-/** One line for each field, the values under each other. */
+/** Formats one line per field, with aligned values. */
 export function formatFields(screen: Screen, fields: readonly Field[]): string {
   const width = Math.max(...fields.map(([name]) => widthOf(name)));
   return fields
@@ -133,33 +132,33 @@ export function formatFields(screen: Screen, fields: readonly Field[]): string {
     .join("");
 }
 
-/** How wide each column of a table is on a screen. */
+/** Widths of a table's columns on a screen. */
 
 interface ColumnInput {
   readonly header: string;
-  /** Of its longest cell. */
+  /** Width of its longest cell. */
   readonly width: number;
-  /** Cut it would say something else: a figure, a time, an id. */
+  /** True for figures, times and ids, which must not be cut. */
   readonly isWhole: boolean;
-  /** May be left out. */
+  /** True if the column may be omitted. */
   readonly isExtra: boolean;
 }
 
 interface FittedColumns {
-  /** For each column; null: it is left out. */
+  /** Width of each column; null: omitted. */
   readonly widths: readonly (number | null)[];
-  /** Headers of those. */
+  /** Headers of omitted columns. */
   readonly leftOut: readonly string[];
 }
 
-/** A text of which less is seen says nothing. */
+/** A shorter part of a text is useless. */
 const MIN_TEXT_WIDTH = 8;
-/** Of that much, which most names and codes fit into, more is worth than a further column. */
+/** Width that suits most names and codes; up to it, texts take precedence over further columns. */
 const GOOD_TEXT_WIDTH = 24;
 
 /**
- * Leaves out the extra columns, from the right, before it cuts texts so far that they are hard to read, the longest
- * first, and then the others. What is left is at most so many columns of the screen wide.
+ * Omits extra columns, from the right, before it shortens texts below a good width, longest first, and then
+ * the other columns. The result is at most as wide as the screen.
  */
 function fitColumns(columns: readonly ColumnInput[], available: number | null, gap: number): FittedColumns {
   if (available === null) return { widths: columns.map(({ width }) => width), leftOut: [] };
@@ -178,7 +177,7 @@ function fitColumns(columns: readonly ColumnInput[], available: number | null, g
     const [widest] = kept
       .filter((column) => (widths.get(column) ?? 0) > leastWidth(column, MIN_TEXT_WIDTH))
       .toSorted((left, right) => (widths.get(right) ?? 0) - (widths.get(left) ?? 0));
-    // One column that is wider than the screen by itself.
+    // A single column that is wider than the screen.
     if (widest === undefined) break;
     widths.set(widest, (widths.get(widest) ?? 0) - 1);
   }

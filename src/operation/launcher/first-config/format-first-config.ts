@@ -1,7 +1,10 @@
 import type { ModelServer } from "../../../shared/model-servers/presets.ts";
 import type { NamedModel } from "./name-models.ts";
 
-/** Where a server does not tell: larger than most, so that strict caps hold too much rather than too little. */
+/**
+ * Used if a server does not report it: larger than most, so that strict caps reserve too much rather than too
+ * little.
+ */
 export const UNKNOWN_CONTEXT_WINDOW = 131_072;
 
 export interface FirstConfig {
@@ -9,7 +12,7 @@ export interface FirstConfig {
   readonly name: string;
   readonly origin: string;
   readonly pathPrefix: string;
-  /** What serves there; null: nobody knows. */
+  /** Kind of server; null: unknown. */
   readonly server: ModelServer | null;
   readonly keyVariable: string | null;
   readonly models: readonly NamedModel[];
@@ -17,7 +20,7 @@ export interface FirstConfig {
   readonly ports: { readonly listen: number; readonly admin: number };
 }
 
-/** The text of the file, with what is to be set marked. */
+/** Formats the file, with marks where the user must set values. */
 export function formatFirstConfig(config: FirstConfig): string {
   const { baseUrl, name, origin, pathPrefix, keyVariable, models, host, ports } = config;
   const server = config.server === null ? "" : `, server: ${config.server}`;
@@ -61,7 +64,7 @@ function formatCapabilities(told: readonly string[] | null): string {
   return `    capabilities: [${told.join(", ")}] # as the server tells them`;
 }
 
-/** JSON's strings are YAML's too. */
+/** JSON strings are valid YAML. */
 function quote(text: string): string {
   return JSON.stringify(text);
 }

@@ -1,25 +1,28 @@
-/** Under which catalog ids the models of a server are offered: `<vendor>/<model>`, near what the server calls them. */
+/** Chooses catalog ids for a server's models: `<vendor>/<model>`, similar to the server's names. */
 import type { ServerModel } from "../../../shared/model-servers/server-model.ts";
 
-/** A model with the names that clients may write for it. */
+/** Model with its names for clients. */
 export interface NamedModel extends ServerModel {
   readonly catalogId: string;
-  /** The server's own name, where it can be one of the catalog's as well and is not its id already. */
+  /** Server's own name, if it is valid in the catalog and differs from the id. */
   readonly alias: string | null;
 }
 
-/** As the catalog wants them. */
+/** Form of ids in the catalog. */
 const CATALOG_ID = /^[A-Za-z0-9][A-Za-z0-9._-]*\/[A-Za-z0-9][A-Za-z0-9._:-]*$/;
 const ALIAS = /^[A-Za-z0-9][A-Za-z0-9._:@/+-]{0,127}$/;
 
-/** In the server's order, each with an id of its own; those of whose name nothing is left come back as `nameless`. */
+/**
+ * Assigns a unique id to each model, in the server's order; models without a usable name are returned as
+ * `nameless`.
+ */
 export function nameModels(
   models: readonly ServerModel[],
   vendor: string,
 ): { named: readonly NamedModel[]; nameless: readonly string[] } {
   const named: NamedModel[] = [];
   const nameless: string[] = [];
-  // What a server calls one model is never made up for another.
+  // A server's name of one model is never invented for another.
   const names = new FreeNames(models.map(({ id }) => id));
   for (const model of models) {
     const wanted = CATALOG_ID.test(model.id) ? model.id : makeId(model.id, vendor);
@@ -34,7 +37,7 @@ export function nameModels(
   return { named, nameless };
 }
 
-/** "local/llama3.2:latest" of "llama3.2:latest", "local/qwen.gguf" of "/models/qwen.gguf". */
+/** Converts "llama3.2:latest" to "local/llama3.2:latest", "/models/qwen.gguf" to "local/qwen.gguf". */
 function makeId(id: string, vendor: string): string | null {
   const parts = id
     .split("/")
@@ -43,10 +46,10 @@ function makeId(id: string, vendor: string): string | null {
   return last === undefined ? null : `${vendor}/${last}`;
 }
 
-/** Makes names that nobody has: "local/a", "local/a-2", …. A server may call thousands of models nearly the same. */
+/** Creates unused names: "local/a", "local/a-2", …. A server may have thousands of models with similar names. */
 class FreeNames {
   readonly #taken: Set<string>;
-  /** The last number that a name has got; all below it are taken. */
+  /** Last number used for each name; all lower ones are taken. */
   readonly #numbers = new Map<string, number>();
 
   constructor(taken: Iterable<string>) {

@@ -1,6 +1,6 @@
 /**
- * The first `gateway.yaml` for somebody who has a model server and nothing else: `up --upstream URL` asks that server
- * for its models and writes them down, to be read, priced and owned. A file that is there is never written over.
+ * First `gateway.yaml` for users with an existing model server: `up --upstream URL` lists its models and
+ * writes a file to be read, priced and owned. Never overwrites an existing file.
  */
 import { existsSync, writeFileSync } from "node:fs";
 import { isIP } from "node:net";
@@ -14,24 +14,24 @@ import { formatFirstConfig, UNKNOWN_CONTEXT_WINDOW } from "./format-first-config
 import { type NamedModel, nameModels } from "./name-models.ts";
 
 export interface FirstConfigOptions {
-  /** As it was typed: the base URL of an OpenAI API. */
+  /** Base URL of an OpenAI API, as typed. */
   readonly upstream: string;
-  /** Environment variable with the key that the server wants; null for none. */
+  /** Environment variable with the server's key; null for none. */
   readonly keyVariable: string | null;
-  /** Where to. */
+  /** Target file. */
   readonly file: string;
-  /** A line for the person at the terminal. */
+  /** Prints a line for the user. */
   readonly notice: (line: string) => void;
 }
 
-/** A server may list tens of thousands; the file has all of them. */
+/** Number of models in messages: a server may list tens of thousands; the file has all of them. */
 const MAX_TOLD = 10;
 const HOST = "127.0.0.1";
 const PORTS = { listen: 10_000, admin: 10_001 };
 
 /**
- * Asks the server and writes the file.
- * @throws LaunchError in one sentence; nothing is written then.
+ * Lists the models and writes the file.
+ * @throws LaunchError in one sentence, without writing anything.
  */
 export async function writeFirstConfig(options: FirstConfigOptions): Promise<void> {
   const { keyVariable, file, notice } = options;
@@ -119,7 +119,7 @@ function write(file: string, text: string): void {
 
 interface Place {
   readonly baseUrl: string;
-  /** Of the upstream, and the vendor of models whose names have none. */
+  /** Name of the upstream, and vendor of models without one. */
   readonly name: string;
   readonly origin: string;
   readonly pathPrefix: string;
