@@ -24,7 +24,7 @@ describe("checkNames of 30,000 models", () => {
     expect(problems).toHaveLength(MODELS / 2);
     expect(problems[7]).toEqual({
       path: ["catalog", 15, "id"],
-      message: "`acme/m-7` is the id of catalog[14] already",
+      message: "`acme/m-7` is already the id of catalog[14]",
     });
   });
 });

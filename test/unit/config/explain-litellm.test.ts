@@ -33,7 +33,7 @@ describe("a LiteLLM configuration", () => {
     expect(problems).toHaveLength(6);
     expect(problems[0]).toMatchObject({ path: "model_list", line: 1 });
     expect(problems[0]?.message).toMatch(
-      /^this is a LiteLLM configuration: each server of `model_list` becomes one of `upstreams`, each entry one of `catalog`/u,
+      /^this is a LiteLLM configuration: each server of `model_list` becomes an entry of `upstreams`, and each model one of `catalog`/u,
     );
   });
 
@@ -115,7 +115,7 @@ litellm_settings: {max_budget: 50, budget_duration: 7d, tpm_limit: 9}
       ],
       [
         "model_list[0].litellm_params.rpm",
-        expect.stringMatching(/^requests per minute cannot be limited for a model server/),
+        expect.stringMatching(/^requests per minute can't be limited for a model server/),
       ],
       ["general_settings.default_team_params", expect.stringMatching(/^a team is a group/)],
       ["litellm_settings.max_budget", expect.stringMatching(/^amounts are not set in this file/)],

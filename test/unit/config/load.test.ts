@@ -101,10 +101,10 @@ describe("parseConfig", () => {
   });
 
   it.each([
-    ["Authorization", "is what clients send to this gateway; it never reaches an upstream"],
-    ["x-tags", "is what clients send to this gateway"],
-    ["Host", "belongs to the connection, to the request or to the gateway"],
-    ["x-igw-upstream", "belongs to the connection, to the request or to the gateway"],
+    ["Authorization", "is a header from clients for this gateway; it never reaches an upstream"],
+    ["x-tags", "is a header from clients for this gateway"],
+    ["Host", "belongs to the connection, the request or the gateway"],
+    ["x-igw-upstream", "belongs to the connection, the request or the gateway"],
     ['":path"', "expected the name of a header: letters, digits and `-`"],
     ['"x a"', "expected the name of a header: letters, digits and `-`"],
   ])("lets no operator list %s among them", (name, says) => {

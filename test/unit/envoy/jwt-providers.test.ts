@@ -189,7 +189,7 @@ describe("`jwt` in gateway.yaml", () => {
     [`${PROVIDER}, groups: [{equals: a, group: group_1}], ${rest}`, /groups_claim/],
     [`${PROVIDER.replace(", issuer: 'https://login.example.com'", "")}, ${rest}`, /issuer/],
     [`${PROVIDER.replace("[gateway]", "[]")}, ${rest}`, /at least 1/],
-    [`${PROVIDER}, ${rest}}, {${PROVIDER}, ${rest}`, /`corp` is there twice/],
+    [`${PROVIDER}, ${rest}}, {${PROVIDER}, ${rest}`, /`corp` occurs twice/],
     [`${PROVIDER}, clock_skew_seconds: 0, ${rest}`, /from 1 to 300/],
   ])("is refused with what is wrong: {%s}", (fields, says) => {
     expect(refusal(fields)).toMatch(says);

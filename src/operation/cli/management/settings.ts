@@ -52,7 +52,7 @@ export function addSettingOptions(
 export function nameOption(thrown: unknown, command: Command): unknown {
   if (!(thrown instanceof RefusedCall) || thrown.param === null) return thrown;
   const { message, param, status } = thrown;
-  const list = param.replace(/\.\d+$/, "");
+  const list = param.replace(/\.(?:\d+|url)$/, "");
   const option = command.options.find(
     (one) => [param, list].includes(FIELDS.get(one) ?? "") || one.name() === param.replaceAll("_", "-"),
   );

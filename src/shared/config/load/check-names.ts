@@ -33,7 +33,7 @@ function findDuplicates(names: readonly (string | null)[], section: string, fiel
   return names.flatMap((name, index) => {
     const first = name === null ? index : places.get(name);
     if (first === index) return [];
-    const message = `\`${name}\` is the ${field} of ${section}[${first}] already`;
+    const message = `\`${name}\` is already the ${field} of ${section}[${first}]`;
     return [{ path: [section, index, field], message }];
   });
 }
@@ -69,7 +69,7 @@ function checkSuccessors(file: unknown, ids: readonly (string | null)[]): CrossP
       return [{ path, message: `no model has the id \`${successor}\`${hint}` }];
     }
     return circles.leadsInto(successor)
-      ? [{ path, message: `\`${successor}\` is itself replaced, in a circle` }]
+      ? [{ path, message: `\`${successor}\` is itself replaced: the successors form a loop` }]
       : [];
   });
 }
@@ -90,7 +90,7 @@ function checkAliases(file: unknown, ids: readonly (string | null)[]): CrossProb
         ];
       }
       const first = places.get(alias);
-      if (first !== undefined) return [{ path, message: `\`${alias}\` is an alias of ${first} already` }];
+      if (first !== undefined) return [{ path, message: `\`${alias}\` is already an alias of ${first}` }];
       places.set(alias, `catalog[${index}]`);
       return [];
     }),

@@ -39,7 +39,7 @@ function checkRedis(file: unknown): CrossProblem[] {
     const found = kinds.length === 0 ? "none" : kinds.map((kind) => `\`${kind}\``).join(" and ");
     add(`expected one of \`url\`, \`cluster\` and \`sentinels\`, found ${found}`);
   }
-  if (has("sentinels") && !has("name")) add("required with `sentinels`: the master's name", "name");
+  if (has("sentinels") && !has("name")) add("required with `sentinels`: the primary's name", "name");
   for (const field of ["name", "sentinel_password"]) {
     if (has(field) && !has("sentinels")) add("only used with `sentinels`", field);
   }
@@ -97,8 +97,8 @@ function checkAdmin(file: unknown): CrossProblem[] {
   const isOpen = valueAt(admin, "tls") === undefined && valueAt(admin, "allow_plain_http") !== true;
   if (isOpen && !isLoopback(host)) {
     const message =
-      `${host} is reached from outside this machine: give \`admin.tls\`, or \`allow_plain_http: true\` where ` +
-      "something in front of it encrypts";
+      `${host} can be reached from outside this machine: set \`admin.tls\`, or \`allow_plain_http: true\` if ` +
+      "a proxy in front encrypts";
     problems.push({ path: ["admin", "host"], message });
   }
   const port = numberOf(valueAt(admin, "port"), 10_001);
@@ -120,7 +120,7 @@ function checkSockets(file: unknown, baseDir: string): CrossProblem[] {
   const bytes = Buffer.byteLength(join(folder, LONGEST_SOCKET_NAME));
   if (bytes <= MAX_SOCKET_PATH_BYTES) return [];
   const message =
-    `the path of a Unix socket may have ${MAX_SOCKET_PATH_BYTES} bytes; ` +
+    `the path of a Unix socket can have at most ${MAX_SOCKET_PATH_BYTES} bytes, but ` +
     `${LONGEST_SOCKET_NAME} in ${folder} would have ${bytes}: choose a shorter directory`;
   return [{ path: ["sidecar", "sockets"], message }];
 }
@@ -130,16 +130,16 @@ function checkSidecar(file: unknown): CrossProblem[] {
   const tcp = valueAt(sidecar, "tcp");
   const hasTls = valueAt(sidecar, "tls") !== undefined;
   if (tcp === undefined && hasTls) {
-    const message = "only used with `sidecar.tcp`: Unix sockets are their owner's alone";
+    const message = "only used with `sidecar.tcp`: only their owner can use Unix sockets";
     return [{ path: ["sidecar", "tls"], message }];
   }
   const host = textOf(valueAt(tcp, "host"));
   const isMeant = hasTls || valueAt(tcp, "allow_plaintext") === true;
   if (host === null || isMeant) return [];
   const message = isLoopback(host)
-    ? `every program on this machine, and in this pod, reaches ${host}: leave \`sidecar.tcp\` out (Unix sockets), give ` +
-      "`sidecar.tls`, or `allow_plaintext: true` where all of them are trusted"
-    : `${host} is reached from outside this machine: give \`sidecar.tls\`, or \`allow_plaintext: true\` where a mesh ` +
+    ? `every program on this machine and in this pod can reach ${host}: remove \`sidecar.tcp\` (for Unix sockets), set ` +
+      "`sidecar.tls`, or `allow_plaintext: true` if you trust all of them"
+    : `${host} can be reached from outside this machine: set \`sidecar.tls\`, or \`allow_plaintext: true\` if a mesh ` +
       "encrypts it";
   return [{ path: ["sidecar", "tcp", "host"], message }];
 }

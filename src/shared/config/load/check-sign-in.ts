@@ -24,7 +24,7 @@ function checkBaseUrl(file: unknown): CrossProblem[] {
   if (!URL.canParse(url)) return [];
   const { protocol, hostname } = new URL(url);
   if (protocol !== "http:" || isLoopback(hostname.replace(/^\[|\]$/g, ""))) return [];
-  const message = `expected \`https\` with \`dashboard.oidc\`, found ${JSON.stringify(url)}: \`http\` is for loopback alone`;
+  const message = `expected \`https\` with \`dashboard.oidc\`, found ${JSON.stringify(url)}: \`http\` is only for loopback`;
   return [{ path, message }];
 }
 
@@ -34,7 +34,7 @@ function checkProvider(provider: unknown, index: number, all: readonly unknown[]
   const first = all.findIndex((one) => valueAt(one, "name") === name);
   const problems: CrossProblem[] = [];
   if (name !== null && first !== index) {
-    const message = `\`${name}\` is the name of dashboard.oidc[${first}] already`;
+    const message = `\`${name}\` is already the name of dashboard.oidc[${first}]`;
     problems.push({ path: [...path, "name"], message });
   }
   const scopes = valueAt(provider, "scopes");
@@ -56,7 +56,7 @@ function checkRole(role: unknown, path: FieldPath): CrossProblem[] {
   const name = textOf(valueAt(role, "role"));
   const hasOrganization = valueAt(role, "organization") !== undefined;
   if (name === "operator" && hasOrganization) {
-    const message = "not with the role `operator`, which is for all organizations";
+    const message = "not allowed with the role `operator`, which is for all organizations";
     problems.push({ path: [...path, "organization"], message });
   }
   if (name !== null && name !== "operator" && !hasOrganization) {

@@ -51,12 +51,12 @@ function checkEndpoints(upstream: object, urls: readonly string[]): CrossProblem
   const twice = urls.findIndex((url, index) => urls.indexOf(url) !== index);
   if (twice !== -1 && urls.length === endpoints.length) {
     const first = urls.indexOf(urls[twice] ?? "");
-    return [{ path: ["endpoints", twice, "url"], message: `endpoints[${first}] has this URL already` }];
+    return [{ path: ["endpoints", twice, "url"], message: `endpoints[${first}] already has this URL` }];
   }
   const given = endpoints.map((endpoint) => numberOf(valueAt(endpoint, "priority"), 0));
   const priorities = [...new Set(given)].sort((one, next) => one - next);
   if (priorities.every((priority, index) => priority === index)) return [];
-  const message = `priorities begin at 0 and leave none out; these are ${priorities.join(", ")}`;
+  const message = `priorities start at 0 without gaps, found ${priorities.join(", ")}`;
   return [{ path: ["endpoints"], message }];
 }
 
@@ -71,7 +71,7 @@ function checkCredentials(upstream: object): CrossProblem[] {
     const first = headers.indexOf(header);
     if (first === index) return [];
     return [
-      { path: ["credentials", index], message: `credentials[${first}] is sent as \`${header}\` already` },
+      { path: ["credentials", index], message: `credentials[${first}] is already sent as \`${header}\`` },
     ];
   });
 }
@@ -92,6 +92,6 @@ function checkSigning(upstream: object): CrossProblem[] {
   const credentials = [valueAt(upstream, "credential"), ...itemsOf(valueAt(upstream, "credentials"))];
   const isTaken = credentials.some((one) => one !== undefined && headerOf(one) === "authorization");
   return isTaken
-    ? [{ path, message: "the signature is sent as `authorization`, and so is a credential" }]
+    ? [{ path, message: "both the signature and a credential would be sent as `authorization`" }]
     : [];
 }

@@ -9,8 +9,8 @@ import { problemAt } from "./issues.ts";
 import type { YamlSource } from "./yaml-source.ts";
 
 const HEADING =
-  "this is a LiteLLM configuration: each server of `model_list` becomes one of `upstreams`, each entry one of " +
-  "`catalog`, as below; `prices` are per million tokens, keys with their monthly caps and budgets are made in the dashboard. " +
+  "this is a LiteLLM configuration: each server of `model_list` becomes an entry of `upstreams`, and each model one of " +
+  "`catalog`, as below. `prices` are per million tokens. Create API keys with their caps and budgets on the dashboard. " +
   "See docs/migrate-litellm.md";
 
 interface KnownServer {

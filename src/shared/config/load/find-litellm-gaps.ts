@@ -23,13 +23,13 @@ const GAPS: readonly Gap[] = [
   {
     names: /^rpm$/,
     message:
-      "requests per minute cannot be limited for a model server: they are a limit of an API key, set with `key create --rpm`",
+      "requests per minute can't be limited for a model server: they are a limit of an API key, set with `key create --rpm`",
   },
   {
     names: /(?:^|_)budget(?:_|$)|^budget/,
     message:
       "amounts are not set in this file: API keys, users, groups and organizations have hard caps, which block requests, and " +
-      "budgets, which alert, by day, week, month and in total (`limit set`); models and model providers have none",
+      "budgets, which alert, by day, week, month and in total (`limit set`). Caps of models and model providers aren't supported",
   },
   {
     names: /^teams?$|^team_(?:id|alias)$|^default_team_(?:settings|params)$/,
@@ -39,7 +39,7 @@ const GAPS: readonly Gap[] = [
   {
     names: /^(?:fallbacks|default_fallbacks|context_window_fallbacks|content_policy_fallbacks)$/,
     message:
-      "a request never falls back to another model; a model's own servers, `urls` of an upstream, stand in for one another",
+      "a request never falls back to another model; a model's own servers, `urls` of an upstream, replace each other",
   },
 ];
 

@@ -104,7 +104,7 @@ function findDuplicates(
     const line = lineAt(offsetOf(key));
     const fieldPath = [...path, name];
     if (firstLines.has(name)) {
-      const message = `field \`${name}\` stands twice in one mapping, first on line ${firstLines.get(name)}`;
+      const message = `field \`${name}\` occurs twice in one mapping, first on line ${firstLines.get(name)}`;
       problems.push({ path: formatPath(fieldPath), ...(line === undefined ? {} : { line }), message });
     } else {
       firstLines.set(name, line);

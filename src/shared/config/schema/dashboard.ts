@@ -38,7 +38,7 @@ const PROVIDER_NAME = text(
 const SCOPE = text("a scope without spaces", /^[\x21\x23-\x5b\x5d-\x7e]+$/);
 const CLAIM = text("a claim's name, or a path such as `realm_access.roles`", /^\S+$/);
 const ORGANIZATION = text("an organization's id, `org_…`", /^org_[0-9a-f-]{36}$/);
-const ANY_EXPECTATION = "expected `true`, or nothing at all";
+const ANY_EXPECTATION = "expected `true`, or no field";
 
 function createOidcProviderSchema(source: SecretSource) {
   return mapping({
@@ -89,7 +89,7 @@ function createRoleSchema() {
 }
 
 const ISSUER_EXPECTATION =
-  "expected the provider's issuer, `https://host` with or without a path; `http` is for loopback alone";
+  "expected the provider's issuer, `https://host` with or without a path; `http` is only for loopback";
 
 function issuer() {
   return ofType(

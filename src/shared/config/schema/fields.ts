@@ -98,7 +98,7 @@ export function choice<const Values extends readonly [string, ...string[]]>(
       const given = typeof issue.input === "string" ? issue.input : "";
       const successor = Object.hasOwn(successors, given) ? successors[given] : undefined;
       const suggestion =
-        successor === undefined ? formatSuggestion(given, values) : `; \`${successor}\` has taken its place`;
+        successor === undefined ? formatSuggestion(given, values) : `; \`${successor}\` replaces it`;
       return `expected one of ${quoted.join(", ")}${suggestion === "" ? "" : `\n${suggestion}`}`;
     },
   });
@@ -119,7 +119,7 @@ export function list<S extends z.ZodType>(member: S, what: string, minimum = 0):
 /** List of words without duplicates. */
 export function choices<const Values extends readonly [string, ...string[]]>(values: Values, what: string) {
   const schema = list(choice(values), what).refine((given) => new Set(given).size === given.length, {
-    error: `expected a list of ${what} that names none twice`,
+    error: `expected a list of ${what} without repetitions`,
     // Reported together with a wrong member, not only after it is corrected.
     when: ({ value }) => Array.isArray(value),
   });
@@ -144,7 +144,7 @@ export function port(): z.ZodNumber {
 
 /** Does not start with "expected", because then the found value would be added, which may be the secret itself. */
 export const SECRET_EXPECTATION =
-  "a secret is written as `{env: NAME}` or `{file: PATH}`, so that it never is in this file";
+  "a secret is written as `{env: NAME}` or `{file: PATH}`, so that this file never contains it";
 
 /** Same for the name of an environment variable. */
 export const VARIABLE_EXPECTATION =

@@ -37,7 +37,7 @@ function createKeysSchema(source: SecretSource) {
     file: described(orNull(path(source)), "File with the keys; Envoy reads it at its start."),
     refresh_minutes: integer(1, 1_440, "minutes").default(5).describe("Time between two reads of `url`."),
     ca_file: described(orNull(path(source)), "Authorities of the certificate at `url`.", {
-      default: "those of the system",
+      default: "the system's",
     }),
     token_file: described(orNull(path(source)), "Bearer token for `url`, which Envoy reads."),
   }).superRefine(({ url, file, ca_file, token_file }, context) => {
@@ -143,7 +143,7 @@ export function createJwtSchema(source: SecretSource) {
     .superRefine((given, context) => {
       for (const [index, { name }] of given.entries()) {
         if (given.findIndex((other) => other.name === name) === index) continue;
-        context.addIssue({ code: "custom", message: `\`${name}\` is there twice`, path: [index, "name"] });
+        context.addIssue({ code: "custom", message: `\`${name}\` occurs twice`, path: [index, "name"] });
       }
     });
   return section({ providers });

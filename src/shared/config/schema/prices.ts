@@ -9,7 +9,7 @@ import { explainCurrency } from "./currencies.ts";
 import { described, integer, list, mapping, ofType } from "./fields.ts";
 import { isDay } from "../../time/calendar.ts";
 
-const DECIMAL = "at most seven digits before the point and eight behind it";
+const DECIMAL = "at most seven digits before the point and eight after it";
 /** Far above any context window. */
 const MAX_TOKENS = 100_000_000;
 const TIER_FORM = /^[a-z0-9][a-z0-9_.-]{0,31}$/;
@@ -68,7 +68,7 @@ function createScheduleShape() {
     for (const [index, { above_prompt_tokens: size }] of given.entries()) {
       const before = given[index - 1]?.above_prompt_tokens;
       if (before === undefined || size > before) continue;
-      const message = `expected more than ${before}, of the tier before it`;
+      const message = `expected more than ${before}, the size of the previous tier`;
       context.addIssue({ code: "custom", path: [index, "above_prompt_tokens"], message });
     }
   });
@@ -89,7 +89,7 @@ const tierName = z.string().superRefine((name, context) => {
 
 function explainTier(name: string): string | null {
   if (DEFAULT_SERVICE_TIERS.has(name)) {
-    return `\`${name}\` is the default: its prices stand beside \`service_tiers\``;
+    return `\`${name}\` is the default: put its prices next to \`service_tiers\``;
   }
   return TIER_FORM.test(name)
     ? null
@@ -171,13 +171,13 @@ function checkDays(given: readonly GivenPrice[], context: z.RefinementCtx): void
 
 function explainDay(index: number, from: string | undefined, before: string | undefined): string | null {
   if (index === 0) {
-    return from === undefined ? null : "the first entry is in force from the beginning: leave `from` out";
+    return from === undefined ? null : "the first entry applies from the beginning: remove `from`";
   }
   if (from === undefined) return "expected a day such as 2027-01-01";
-  if (from === before) return `${from} is the day of the entry before it already`;
+  if (from === before) return `the previous entry already has the day ${from}`;
   return before === undefined || from > before
     ? null
-    : `expected a later day than ${before}, of the entry before it`;
+    : `expected a later day than ${before}, the day of the previous entry`;
 }
 
 /** Turns names that operators choose into values, so that they are not taken for fields. */

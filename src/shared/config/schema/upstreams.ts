@@ -33,7 +33,7 @@ const NAME = text(
 function createTlsSchema(source: SecretSource) {
   return sectionOrNull({
     ca_file: described(orNull(path(source)), "Authorities of the upstream's certificate.", {
-      default: "those of the system",
+      default: "the system's",
     }),
     server_name: described(
       orNull(text("a host name", /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/)),

@@ -58,7 +58,7 @@ export const upstreamUrl = () => url(UPSTREAM);
 /** URL of a Redis server, or of its Unix socket. */
 export const redisUrl = () =>
   url(REDIS).refine((value) => isRedisAddress(value), {
-    error: `expected ${REDIS.expectation}, with nothing but a database number behind it`,
+    error: `expected ${REDIS.expectation}, with only a database number after it`,
   });
 /** URL of a mail server. */
 export const smtpUrl = () => url(SMTP);
@@ -81,7 +81,7 @@ function explainUrl(value: string, form: UrlForm): string | null {
   const parsed = new URL(value);
   if (!form.schemes.includes(parsed.protocol)) return expectation;
   if (parsed.username !== "" || parsed.password !== "") {
-    return `${expectation} without a user name or password: those have fields of their own`;
+    return `${expectation} without a user name or password, which have their own fields`;
   }
   if (parsed.hostname === "" && parsed.protocol !== "unix:") return expectation;
   if (form.takesQuery === true && parsed.hash === "") return null;

@@ -20,7 +20,7 @@ const BEARER = "Bearer ";
 
 const HEADER = headerName().refine((name) => !isReservedHeader(name.toLowerCase()), {
   error: (issue) =>
-    `\`${String(issue.input)}\` belongs to the connection, to the request or to the gateway: no credential goes there`,
+    `\`${String(issue.input)}\` belongs to the connection, the request or the gateway: it can't carry a credential`,
 });
 const PREFIX_EXPECTATION = 'expected a text of at most 128 printable ASCII characters, or ""';
 const PREFIX = ofType(z.string({ error: PREFIX_EXPECTATION }), "string")

@@ -23,10 +23,10 @@ export const forwardedHeader = () =>
   headerName()
     .refine((name) => !isReservedHeader(name.toLowerCase()), {
       error: (issue) =>
-        `\`${String(issue.input)}\` belongs to the connection, to the request or to the gateway, which see to it`,
+        `\`${String(issue.input)}\` belongs to the connection, the request or the gateway, which set it`,
     })
     .refine((name) => !OWN.includes(name.toLowerCase()), {
       error: (issue) =>
-        `\`${String(issue.input)}\` is what clients send to this gateway; it never reaches an upstream`,
+        `\`${String(issue.input)}\` is a header from clients for this gateway; it never reaches an upstream`,
     })
     .transform((name) => name.toLowerCase());

@@ -24,8 +24,8 @@ export function createAwsSigningSchema(source: SecretSource) {
 }
 
 const NO_GOOGLE =
-  "Envoy 1.40 has no `gcp_authn` among an upstream's filters, where credentials are put on after the client's are taken " +
-  "off. Have a token renewed in a file and name that as `credential: {file: …}`";
+  "not supported, because Envoy 1.40 has no `gcp_authn` among an upstream's filters. " +
+  "Renew a token in a file, and set `credential: {file: …}`";
 
 /** `upstreams[].gcp_authn`: rejected, with the reason. */
 export function createGoogleRefusal() {
