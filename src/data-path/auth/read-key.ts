@@ -1,7 +1,7 @@
 /**
- * Who calls, first half: the API key from the request's headers. Both headers are looked at; a value that has not the
- * form of a key is passed over when the other header has one, because some SDKs always send a placeholder in one of
- * them. The checksum refuses mistyped and made-up keys here, before anything is looked up.
+ * Reads the API key from the request's headers. Checks both headers; a value that is not a key is ignored if
+ * the other header has one, because some SDKs always send a placeholder in one of them. The checksum rejects
+ * mistyped and made-up keys before any look-up.
  */
 import { ERRORS, GatewayError } from "../../shared/contract/errors.ts";
 import { isWellFormedKey } from "./key-format.ts";
@@ -9,16 +9,16 @@ import { isWellFormedKey } from "./key-format.ts";
 const BEARER = /^bearer(?: +(?<token>\S.*))?$/i;
 /** RFC 9110, section 11.6.1: a 401 names the scheme. */
 const CHALLENGE = { "www-authenticate": "Bearer" };
-/** Stands for credentials that are not Bearer's; has not the form of a key. */
+/** Stands for credentials other than Bearer; not a well-formed key. */
 const NO_BEARER = "-";
 const NO_SCHEME =
   "The `authorization` header holds a key without a scheme. Send it as `Authorization: Bearer <API_KEY>` or as " +
   "`x-api-key: <API_KEY>`.";
 
 /**
- * The one well-formed key that the headers hold. Header names are in lower case; a header that was sent twice has its
- * values joined by a comma, which is no key.
- * @param dashboardUrl Where keys are created; null: nobody has said it.
+ * Returns the only well-formed key in the headers. Header names are in lower case; values of a repeated
+ * header are joined by a comma, which makes them invalid.
+ * @param dashboardUrl Where keys are created; null: not configured.
  * @throws GatewayError `missing_api_key`, or `invalid_api_key` for no well-formed key or two different ones.
  */
 export function readKey(
@@ -45,7 +45,7 @@ function missingKey(dashboardUrl: string | null): GatewayError {
   return new GatewayError("missing_api_key", { headers: CHALLENGE, message });
 }
 
-/** 401 for a key that does not exist (any more). */
+/** Creates the 401 for a key that does not exist. */
 export function unknownKey(dashboardUrl: string | null): GatewayError {
   const { message } = ERRORS.invalid_api_key;
   return invalidKey(dashboardUrl === null ? message : message.replace("the API keys page", dashboardUrl));
@@ -59,8 +59,9 @@ export function invalidKey(message?: string): GatewayError {
 }
 
 /**
- * What stands behind the scheme; nothing for the scheme alone, which clients send whose key is not set. Credentials of
- * another form stay as they are, which is no key: `authorization` without a scheme is no HTTP (RFC 9110, section 11.6.2).
+ * Returns the text after the scheme; nothing for just the scheme, which clients send if their key is not set.
+ * Other credentials are returned unchanged, and are no key: `authorization` without a scheme is invalid HTTP
+ * (RFC 9110, section 11.6.2).
  */
 function bearerToken(authorization: string | undefined): string | undefined {
   if (authorization === undefined) return undefined;

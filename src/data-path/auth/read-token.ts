@@ -1,43 +1,43 @@
 /**
- * Who calls, where it is not by a key: the token of an identity provider. Envoy has verified it; here is only read what
- * it has found out, and whatever looks like a token and was not verified is refused, whatever the reason.
+ * Reads the verified token of an identity provider. Envoy verifies tokens; this file only reads its result,
+ * and rejects everything that looks like a token and was not verified, whatever the reason.
  */
 import { GatewayError } from "../../shared/contract/errors.ts";
 import { isWellFormedKey } from "./key-format.ts";
 import { invalidKey } from "./read-key.ts";
 
-/** What Envoy tells of a request's token. Clients cannot write it. */
+/** Envoy's result for a request's token. Clients cannot forge it. */
 export interface TokenVerdict {
   readonly verified: readonly VerifiedToken[];
-  /** Why each provider that it was held against has failed it. */
+  /** Why each tried provider rejected it. */
   readonly failed: readonly TokenFailure[];
 }
 
-/** A good token of this provider. */
+/** Valid token of this provider. */
 export interface VerifiedToken {
   readonly provider: string;
-  /** The payload, as it was signed. */
+  /** Signed payload. */
   readonly claims: Readonly<Record<string, unknown>>;
-  /** Whether its header names extensions that a recipient must understand (`crit`): Envoy understands none. */
+  /** True if its header names extensions that a recipient must understand (`crit`): Envoy supports none. */
   readonly isCritical: boolean;
 }
 
-/** Envoy's own number and words. */
+/** Envoy's number and message. */
 interface TokenFailure {
   readonly code: number | null;
   readonly text: string;
 }
 
-/** What each provider must have said, by its name. */
+/** Expected issuer and audiences, by provider. */
 export type TokenIssuers = ReadonlyMap<
   string,
   { readonly issuer: string; readonly audiences: readonly string[] }
 >;
 
-/** A JSON object in base64url begins so, behind whatever scheme. */
+/** Start of a JSON object in base64url, after any scheme. */
 const TOKEN = /(?:^|[\s,])eyJ/;
 const HEADERS = ["authorization", "x-api-key"] as const;
-/** Envoy's status of a token of another issuer, whose provider is asked instead. */
+/** Envoy's status for a token of another issuer, which another provider may accept. */
 const OTHER_ISSUER = 24;
 const KEYS_AWAY = 40;
 
@@ -69,9 +69,9 @@ const MALFORMED =
   "The token is not a well-formed JWT that this gateway takes: signed, with `alg`, `iss`, `aud` and `exp`. Get a new one from your identity provider.";
 
 /**
- * The one good token of a request. Null: it has none, and perhaps a key.
- * @throws GatewayError `invalid_api_key` for a token that is not good, or is not the only credential;
- * `gateway_unavailable` where the keys of its issuer cannot be had.
+ * Returns the only valid token of a request. Null: no token, but perhaps a key.
+ * @throws GatewayError `invalid_api_key` for a token that is invalid, or is not the only credential;
+ * `gateway_unavailable` if the keys of its issuer cannot be fetched.
  */
 export function readToken(
   headers: Readonly<Record<string, string | undefined>>,
@@ -81,7 +81,7 @@ export function readToken(
   const given = HEADERS.map((name) => headers[name] ?? "");
   const hasKey = given.some((text) => isWellFormedKey(text.trim().replace(/^bearer +/i, "")));
   const [token] = verdict?.verified ?? [];
-  // Envoy has taken the header off that it has verified: what looks like a token is another one.
+  // Envoy has removed the header that it verified: any remaining token is another one.
   const hasOther = given.some((text) => TOKEN.test(text));
   if (token === undefined) {
     if (!hasOther) return null;
@@ -92,7 +92,7 @@ export function readToken(
   return token;
 }
 
-/** What Envoy was told to check is checked once more: its configuration may be another's. */
+/** Repeats Envoy's checks, since its configuration may be the operator's. */
 function requireProvider({ provider, claims, isCritical }: VerifiedToken, issuers: TokenIssuers): void {
   if (isCritical) throw invalidKey(CRITICAL);
   const known = issuers.get(provider);

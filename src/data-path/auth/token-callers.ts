@@ -1,8 +1,8 @@
 /**
- * Who calls with a token: from its claims to the organization, the user that issuer and subject are there, and the key
- * without a secret that its requests go by. User and key are made at the first request where the provider says so.
- * Whose key it is never changes, so that it is kept; claims are read with each request. Nothing here decides about limits:
- * admission does, as of any key.
+ * Callers with a token: from its claims to the organization, the user with this issuer and subject, and the
+ * user's key without a secret. User and key are created at the first request if the provider's settings allow
+ * it. A key never changes its owner, so the result is cached; claims are read with each request. Admission
+ * decides about limits, as for any key.
  */
 import type { Clock } from "../../shared/time/clock.ts";
 import { GatewayError } from "../../shared/contract/errors.ts";
@@ -20,7 +20,7 @@ import type { Caller } from "./key-directory.ts";
 import type { TokenIssuers, VerifiedToken } from "./read-token.ts";
 import { textClaim, textClaims } from "./token-claims.ts";
 
-/** One of `jwt.providers`. */
+/** Entry of `jwt.providers`. */
 export interface TokenProvider {
   readonly name: string;
   readonly issuer: string;
@@ -48,21 +48,21 @@ export interface TokenCallersOptions {
     "findExternalUser" | "findOrCreateExternalUser" | "findOrCreateProviderKey" | "getOrganization"
   >;
   readonly clock: Clock;
-  /** The most callers that are kept; the oldest goes first. About 500 bytes each. */
+  /** Maximum number of callers; the oldest is evicted first. About 500 bytes each. */
   readonly maxEntries?: number;
 }
 
 const DEFAULT_MAX_ENTRIES = 50_000;
-/** How long it is remembered that somebody is refused: shields Redis from a client that tries again. */
+/** Time for which a rejection is remembered: shields Redis from a client that retries. */
 const REFUSED_FOR_MS = 3_000;
 const MAX_REFUSED = 10_000;
 const MOST_SUBJECT_CHARACTERS = 1_024;
 const MOST_NAME_CHARACTERS = 100;
 
-/** The priority does not matter any more: of several values the first in this order counts. */
+/** Groups by claim value, ordered by priority: of several values the first one counts. */
 type GroupOrder = ReadonlyMap<string, { readonly group: string; readonly place: number }>;
 
-/** Somebody whom the store is asked for. */
+/** Identity to look up in the store. */
 interface Identity {
   readonly provider: TokenProvider;
   readonly organizationId: string;
@@ -79,11 +79,11 @@ export class TokenCallers {
   readonly #providers: ReadonlyMap<string, TokenProvider & { readonly groupOrder: GroupOrder }>;
   readonly #options: Required<TokenCallersOptions>;
   readonly #known = new Map<string, KnownCaller>();
-  /** Each known caller's key, and whose it is in `#known`: a provider has one key of a user. */
+  /** Entries in `#known` by key: a provider has one key per user. */
   readonly #ofKey = new Map<string, string>();
-  /** Monotonic milliseconds until which somebody counts as refused, and how. */
+  /** Errors of rejected callers, and the monotonic milliseconds until which they are remembered. */
   readonly #refused = new Map<string, { readonly untilMs: number; readonly error: GatewayError }>();
-  /** Callers who are being looked up: of requests that come at once one asks. */
+  /** Look-ups in progress: concurrent requests share one. */
   readonly #asked = new Map<string, Promise<KnownCaller>>();
 
   constructor(options: TokenCallersOptions) {
@@ -98,9 +98,9 @@ export class TokenCallers {
   }
 
   /**
-   * The caller that a good token is.
-   * @param requestId For the audit log, where a user is made.
-   * @throws GatewayError 403 `identity_not_allowed`; whatever the store throws.
+   * Returns the caller of a valid token.
+   * @param requestId For the audit log, if a user is created.
+   * @throws GatewayError 403 `identity_not_allowed`; errors of the store.
    */
   async find({ provider: name, claims }: VerifiedToken, requestId: string): Promise<Caller> {
     const provider = this.#providers.get(name);
@@ -118,7 +118,7 @@ export class TokenCallers {
     return { ...found, groupId };
   }
 
-  /** Admission found that its key or user is there no more: the next request looks again. */
+  /** Removes a caller whose key or user no longer exists, as admission found: the next request looks it up again. */
   forget(caller: Caller): void {
     const who = this.#ofKey.get(caller.keyId);
     if (who === undefined) return;
@@ -239,7 +239,7 @@ function orderGroups({ groups }: TokenProvider): GroupOrder {
   return order;
 }
 
-/** The group of the highest priority; null: the user's own. */
+/** Returns the group of the highest priority; null: the user's own. */
 function groupOf(
   { groupsClaim, groupOrder }: TokenProvider & { readonly groupOrder: GroupOrder },
   claims: VerifiedToken["claims"],
@@ -253,7 +253,7 @@ function groupOf(
   return best === null ? null : best.group;
 }
 
-/** The settings with which a new user begins. */
+/** Returns the initial settings of a new user. */
 function createSettings({ provider, external, claims, groupId }: Identity): UserSettings {
   const wanted = provider.nameClaim === null ? null : textClaim(claims, provider.nameClaim);
   const name = [wanted, external.subject].map(formatName).find((text) => text !== null) ?? "-";
@@ -261,7 +261,7 @@ function createSettings({ provider, external, claims, groupId }: Identity): User
   return { ...defaultsOf(USER_SETTINGS), name, email: isAddress ? wanted : null, groupId };
 }
 
-/** What can be a user's name of a claim's text; null: nothing of it can be seen. */
+/** Returns a valid user name from a claim's text; null if nothing of it is visible. */
 function formatName(text: string | null): string | null {
   const visible = (text ?? "").replaceAll(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/gu, " ");
   const cut = Array.from(visible).slice(0, MOST_NAME_CHARACTERS);
@@ -295,7 +295,7 @@ function describeKey(made: KeyRecord, user: UserRecord, { external, requestId }:
   );
 }
 
-/** The user's own doing. */
+/** Describes the creation in the audit log as the user's own action. */
 function describeCreation(
   { id, name }: UserRecord,
   { external, requestId }: Pick<Identity, "external" | "requestId">,

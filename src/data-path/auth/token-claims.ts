@@ -1,7 +1,10 @@
-/** Reading the claims of a token. What is not there, or is of another type, is nothing. */
+/** Readers of a token's claims. Missing claims and those of another type count as absent. */
 type Claims = Readonly<Record<string, unknown>>;
 
-/** A claim by a path with dots. Names may have dots themselves (`kubernetes.io`): of several that fit the longest goes first. */
+/**
+ * Returns a claim by its dotted path. Names may contain dots themselves (`kubernetes.io`): the longest match
+ * is tried first.
+ */
 function claimAt(claims: Claims, path: string): unknown {
   if (Object.hasOwn(claims, path)) return claims[path];
   for (let dot = path.lastIndexOf("."); dot > 0; dot = path.lastIndexOf(".", dot - 1)) {
@@ -14,13 +17,13 @@ function claimAt(claims: Claims, path: string): unknown {
   return undefined;
 }
 
-/** A text that is not empty; null otherwise. */
+/** Returns a non-empty text, or null. */
 export function textClaim(claims: Claims, name: string): string | null {
   const value = claimAt(claims, name);
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-/** Its texts: of a list each, of a text that one. */
+/** Returns the texts of a list, or a single text. */
 export function textClaims(claims: Claims, name: string): readonly string[] {
   const value = claimAt(claims, name);
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];

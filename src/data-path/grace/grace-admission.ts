@@ -1,13 +1,13 @@
 /**
- * Admission while Redis is unreachable: keys that this worker has admitted or refused in the last minutes go on for the
- * grace period, by what was last known of them.
- *
- * Redis is asked first, every time, so that its first answer ends the outage. Never on a guess: a key that this worker
- * has not seen, a token that asks for another group than the last one did, an organization with strict caps, a key that
- * meets limits of tokens per minute, and everything past the grace period get the error that Redis failed with (503). So does
- * a request that only a raise lets through, which may have ended since. Having nothing to fall back on, these wait longer
- * for Redis. Last known are the record (what refuses by it still refuses), the rate, of which each worker grants its share,
- * and spend in each window of each owner, to which this worker adds what it has counted itself.
+ * Admission while Redis is unreachable: keys that this worker has admitted or rejected in the last minutes
+ * keep working for the grace period, with their last known state.
+ * Redis is always asked first, so that its first reply ends the outage. There are no guesses: unknown keys,
+ * tokens that ask for another group than before, organizations with strict caps, keys with token limits, and
+ * everything after the grace period get Redis's error (503). So does a request that only a temporary increase
+ * would allow, because the increase may have ended. Without a fallback, these requests wait longer for Redis.
+ * The last known state is the record (which still rejects whatever it rejected), the rate, of which each
+ * worker grants its share, and the spend in each window of each scope, to which this worker adds its own
+ * charges.
  */
 import { countBucketCapacity } from "../limits/bucket-capacity.ts";
 import { requestsPerMinuteOf } from "../../shared/settings/key.ts";
@@ -30,35 +30,35 @@ import type { GraceOutage } from "./grace-outage.ts";
 import type { GraceSpend } from "./grace-spend.ts";
 
 export interface GraceAdmissionOptions {
-  /** Asks Redis for a key that can go on without its answer. */
+  /** Asks Redis for a key with a fallback. */
   readonly admit: Admit;
-  /** Asks Redis for all others, and waits longer. */
+  /** Asks Redis for all other keys, with a longer timeout. */
   readonly admitPatiently: Admit;
   readonly outage: GraceOutage;
   readonly spend: Pick<GraceSpend, "inWindow">;
   readonly clock: Pick<Clock, "monotonicMs">;
-  /** How many workers, of all hosts, share a key's rate; at least 1. */
+  /** Returns how many workers of all hosts share a key's rate; at least 1. */
   readonly shares: () => number;
-  /** Requests of a key that this worker has in flight. */
+  /** Counts a key's requests in flight on this worker. */
   readonly countInFlight: (keyId: string) => number;
-  /** Charges of this worker wait in the spool: Redis does not know of them. */
+  /** Returns whether charges of this worker are in the spool, unknown to Redis. */
   readonly isBehind: () => boolean;
-  /** A request is refused whose admission Redis may have executed all the same. */
+  /** Called for a rejected request whose admission Redis may have executed. */
   readonly leave: (input: AdmitInput) => void;
 }
 
-/** What was last known of a key. */
+/** Last known state of a key. */
 interface LastKnown {
   readonly result: KnownKeyResult;
-  /** The group that the caller's token asked for; null: none. The result is about no other. */
+  /** Group that the caller's token asked for; null: none. The result only applies to this group. */
   readonly wantedGroupId: string | null;
   readonly atMs: number;
-  /** Redis does not have all charges of this organization that this worker has counted: some wait in the spool. */
+  /** True if Redis lacks charges of this organization that this worker has counted: some are in the spool. */
   readonly isBehind: boolean;
   readonly caps: readonly KnownCap[];
-  /** The buckets of an outage before go on: what was granted then is not granted again. */
+  /** Buckets of an earlier outage continue: tokens granted then are not granted again. */
   buckets: Buckets | null;
-  /** Whether the buckets were capped at what Redis's has left. */
+  /** True if the buckets were capped at the rest of Redis's bucket. */
   isCapped: boolean;
 }
 
@@ -67,18 +67,18 @@ interface Buckets {
   readonly count_tokens: GraceBucket;
 }
 
-/** Refusals by what only a change of a record ends. */
+/** Rejections that only a change of a record can end. */
 const STANDING: ReadonlySet<KnownKeyResult["decision"]> = new Set([
   "key_disabled",
   "user_disabled",
   "organization_suspended",
 ]);
-/** "The last minutes". */
+/** Maximum age of the last known state. */
 const MAX_AGE_MS = 10 * 60_000;
-/** About two kilobytes each. */
+/** Bound of keys; about two kilobytes each. */
 const MAX_KEYS = 20_000;
 
-/** Wraps the store's `admit`. Rejects as it does where the grace period does not apply. */
+/** Wraps the store's `admit`. Rejects as it does if the grace period does not apply. */
 export function createGraceAdmission(options: GraceAdmissionOptions): Admit {
   const known = new Map<string, LastKnown>();
   return async (input) => {
@@ -105,7 +105,7 @@ export function createGraceAdmission(options: GraceAdmissionOptions): Admit {
   };
 }
 
-/** Null: there is no such key. */
+/** Null: the key does not exist. */
 function remember(
   known: Map<string, LastKnown>,
   input: AdmitInput,
@@ -119,7 +119,7 @@ function remember(
   const before = known.get(input.presentedHash);
   const isSameRate =
     before !== undefined && requestsPerMinuteOf(before.result.key) === requestsPerMinuteOf(result.key);
-  // The spool has other organizations' charges, too, whose node of a cluster may be away for hours.
+  // The spool also has charges of other organizations, whose cluster node may be unreachable for hours.
   const isBehind = options.isBehind() && result.isBehind;
   const entry: LastKnown = {
     result,
@@ -134,7 +134,7 @@ function remember(
   return entry;
 }
 
-/** Redis has admitted it, or not, by spend in which charges of this worker are missing. */
+/** Corrects Redis's decision, whose spend lacks charges of this worker. */
 function holdToOwnCount(last: LastKnown, input: AdmitInput, options: GraceAdmissionOptions): KnownKeyResult {
   const { result } = last;
   if (result.decision !== "admitted" || !input.metered) return result;
@@ -160,11 +160,11 @@ function mayGoOn(
   return outage.isInGrace(organizationId);
 }
 
-/** Null: it cannot be decided without Redis. */
+/** Returns null if a decision is impossible without Redis. */
 function decide(last: LastKnown, input: AdmitInput, options: GraceAdmissionOptions): KnownKeyResult | null {
   const { result, atMs } = last;
   const nowMs = options.clock.monotonicMs();
-  // Redis's clock, carried on by this host's.
+  // Redis's clock, extrapolated by this host's.
   const timeMs = result.timeMs + Math.round(nowMs - atMs);
   const month = monthAt(timeMs).name;
   const { key } = result;
@@ -203,12 +203,12 @@ function check(
   if (key.expiresAtMs !== null && timeMs >= key.expiresAtMs) return "key_expired";
   if (!local.bucket.take(local.nowMs)) return "rate_limited";
   if (!metered) return "admitted";
-  // Only looks, as Redis does: the place is taken once the body is there.
+  // Only checks, as Redis does: the slot is taken once the body has arrived.
   if (!fitsShare(key.maxConcurrentRequests, local.shares, local.inFlight ?? 0)) return "concurrency_limited";
   return local.reached === null ? "admitted" : `${local.reached.scope}_cap_reached`;
 }
 
-/** This worker's share, beginning with no more than what must be left in Redis's bucket by now. */
+/** Returns this worker's share, at most what must be left in Redis's bucket by now. */
 function openBuckets(last: LastKnown, shares: number, nowMs: number): Buckets {
   const { result, atMs } = last;
   const perMinute = requestsPerMinuteOf(result.key);

@@ -1,12 +1,12 @@
 /**
- * A worker's share of a key's token bucket while Redis is unreachable. All workers' shares together grant no more than
- * the key's own bucket would, except that every share holds at least one token.
+ * A worker's share of a key's request bucket while Redis is unreachable. All workers' shares together grant
+ * at most as much as the key's bucket, except that every share has at least one token.
  */
 export interface GraceBucketOptions {
   readonly perMinute: number;
   /** Tokens of the whole bucket. */
   readonly capacity: number;
-  /** How many workers share the key's rate. */
+  /** Number of workers that share the key's rate. */
   readonly shares: number;
   readonly nowMs: number;
 }
@@ -26,13 +26,13 @@ export class GraceBucket {
     this.#atMs = nowMs;
   }
 
-  /** Leaves no more than so many tokens in it. */
+  /** Reduces the level to at most this many tokens. */
   cap(tokens: number, nowMs: number): void {
     this.#refill(nowMs);
     this.#tokens = Math.min(this.#tokens, Math.max(0, tokens));
   }
 
-  /** Takes one token. @param nowMs Of a clock that never goes back. */
+  /** Takes one token. @param nowMs Time of a monotonic clock. */
   take(nowMs: number): boolean {
     this.#refill(nowMs);
     if (this.#tokens < 1) return false;
@@ -45,7 +45,7 @@ export class GraceBucket {
     return Math.floor(this.#tokens);
   }
 
-  /** Whole seconds, rounded up, until there is a token; 0 when there is one. */
+  /** Whole seconds, rounded up, until there is a token; 0 if there is one. */
   get retryAfterSeconds(): number {
     return this.#tokens >= 1 ? 0 : Math.ceil((1 - this.#tokens) / this.#tokensPerMs / 1000);
   }

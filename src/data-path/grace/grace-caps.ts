@@ -1,6 +1,6 @@
 /**
- * Hard caps while Redis is unreachable, of every window and owner: what was last known to be spent of each, and what this
- * worker has counted itself since.
+ * Hard caps while Redis is unreachable, of every window and scope: the last known spend plus this worker's
+ * charges since.
  */
 import { formatWindowEnd } from "../../shared/time/calendar.ts";
 import { isReached } from "../../shared/money/money.ts";
@@ -10,21 +10,22 @@ import { LIMIT_SCOPES } from "../store/types/decision.ts";
 import { windowName } from "../store/usage/windows.ts";
 import type { GraceSpend } from "./grace-spend.ts";
 
-/** A cap as an admission told of it. */
+/** Cap as reported by an admission. */
 export interface KnownCap extends Pick<AdmittedCap, "scope" | "period" | "cents" | "raisedCents"> {
   readonly subjectId: string;
-  /** The window of the admission, by `windowName`. */
+  /** Window of the admission, by `windowName`. */
   readonly window: string;
-  /** Spent in it by Redis's account without what this worker has charged. */
+  /** Spend according to Redis, without this worker's own charges. */
   readonly baseMicrocents: bigint;
 }
 
-/** Later than every end. */
+/** Later than every end of a window. */
 const NEVER_MS = 8.64e15 / 100;
 
 /**
- * The caps that a request of this key meets.
- * @param before What was known before the outage, as long as Redis has not all that this worker has counted; else none.
+ * Returns the caps that apply to a request of this key.
+ * @param before State from before the outage, while Redis lacks charges that this worker has counted;
+ * otherwise empty.
  */
 export function rememberCaps(result: KnownKeyResult, before: readonly KnownCap[]): readonly KnownCap[] {
   return result.caps.map((met) => {
@@ -52,13 +53,13 @@ function createCap(
 }
 
 export interface CapsNow {
-  /** The cap that is reached; of several the one that resets last, and of those the narrowest owner's. Null: none is. */
+  /** Reached cap; of several the one that resets last, then the one with the narrowest scope. Null: none is reached. */
   readonly reached: AdmittedCap | null;
-  /** One is reached without its raise, of which nobody knows whether it has ended. */
+  /** True if a cap is reached without its temporary increase, which may have ended. */
   readonly isUnsure: boolean;
 }
 
-/** @param day Of the request, "2026-11-21": a window that has ended since has nothing of it. */
+/** @param day Day of the request, "2026-11-21": a window that has ended before it is ignored. */
 export function compareCaps(
   caps: readonly KnownCap[],
   day: string,
@@ -80,7 +81,7 @@ export function compareCaps(
   };
 }
 
-/** The order in which `name-cap.lua` names caps: a later end goes first, then the narrower owner, then the longer period. */
+/** Returns the order in which `name-cap.lua` reports caps: later end first, then narrower scope, then longer period. */
 function rank({ scope, period }: AdmittedCap, day: string): number {
   const end = formatWindowEnd(period, day);
   const endMs = end === null ? NEVER_MS : Date.parse(end);

@@ -4,18 +4,19 @@ import { setBounded } from "../../shared/collections/set-bounded.ts";
 
 export interface GraceOutageOptions {
   readonly clock: Pick<Clock, "monotonicMs">;
-  /** How long known keys go on from the beginning of an outage; 0: not at all. */
+  /** Time from the start of an outage for which known keys keep working; 0: none. */
   readonly graceMs: number;
   readonly logger: Logger<"warn">;
 }
 
-/** Organizations whose part of Redis is unreachable at a time; beyond it the newest are forgotten last. */
+/** Bound of organizations whose part of Redis is unreachable; evicts the oldest first. */
 const MAX_ORGANIZATIONS = 50_000;
 const TELL_INTERVAL_MS = 10_000;
 
 /**
- * Since when Redis is unreachable: as a whole, and for each organization, since in a cluster one node can be away. The
- * grace period of an organization begins with the earlier of the two and ends for good until Redis has answered for it.
+ * Start of the outage: of Redis as a whole, and of each organization, since in a cluster a single node can be
+ * unreachable. An organization's grace period starts with the earlier of the two; once over, it does not
+ * start again until Redis has answered for the organization.
  */
 export class GraceOutage {
   readonly #options: GraceOutageOptions;
@@ -28,18 +29,18 @@ export class GraceOutage {
     this.#options = options;
   }
 
-  /** Redis as a whole did not answer last. */
+  /** True if Redis as a whole did not answer last time. */
   get isOut(): boolean {
     return this.#allSinceMs !== null;
   }
 
-  /** It has been out of reach for longer than any request may go on without it. */
+  /** True if it has been unreachable for longer than the grace period. */
   get isGraceOver(): boolean {
     if (this.#allSinceMs === null) return false;
     return this.#options.clock.monotonicMs() - this.#allSinceMs >= this.#options.graceMs;
   }
 
-  /** Redis answered, for this organization or (null) for none in particular. */
+  /** Call when Redis answered, for this organization or (null) for none in particular. */
   reached(organizationId: string | null): void {
     if (this.#allSinceMs !== null) {
       this.#allSinceMs = null;
@@ -49,7 +50,7 @@ export class GraceOutage {
     if (organizationId !== null && this.#sinceMs.size > 0) this.#sinceMs.delete(organizationId);
   }
 
-  /** Redis did not answer, for this organization or (null) for none in particular. */
+  /** Call when Redis did not answer, for this organization or (null) for none in particular. */
   missed(organizationId: string | null): void {
     const now = this.#options.clock.monotonicMs();
     if (this.#allSinceMs === null) {
@@ -60,7 +61,10 @@ export class GraceOutage {
     setBounded(this.#sinceMs, organizationId, now, MAX_ORGANIZATIONS);
   }
 
-  /** While one node of a cluster is away an outage ends and begins with every other request, so it is told now and then. */
+  /**
+   * Reports outages at a limited rate: while one node of a cluster is unreachable, an outage ends and starts
+   * with every other request.
+   */
   #tell(now: number): void {
     if (now - this.#toldAtMs < TELL_INTERVAL_MS) return;
     this.#toldAtMs = now;
@@ -68,7 +72,7 @@ export class GraceOutage {
     this.#options.logger.warn({ grace_ms: this.#options.graceMs }, "redis unreachable");
   }
 
-  /** Whether requests of this organization may go on without Redis, now or when Redis is missed for it now. */
+  /** Returns whether requests of this organization may continue without Redis, now or if Redis fails now. */
   isInGrace(organizationId: string): boolean {
     const nowMs = this.#options.clock.monotonicMs();
     const since = this.#sinceMs.get(organizationId) ?? nowMs;

@@ -1,8 +1,8 @@
 /**
- * What this worker has counted, and what of it is in Redis's figures: the part of spend that caps must see while Redis is
- * out of reach, once and not twice. The one place where that is known. It hears of charges before they are sent and of
- * replies in the order in which Redis executed the commands (`OwnSpend`), so that what it says at an admission's reply is
- * what that admission's spend has in it.
+ * This worker's own charges, and which part of them Redis's figures include: the part that caps must add
+ * while Redis is unreachable, exactly once. This is the only place with that information. It is notified of
+ * charges before they are sent and of replies in the order in which Redis executed the commands (`OwnSpend`),
+ * so its value at an admission's reply is exactly the part included in that reply's spend.
  */
 import { dropCount, setBounded } from "../../shared/collections/set-bounded.ts";
 import { ShortLivedMap } from "../../shared/collections/short-lived-map.ts";
@@ -11,50 +11,50 @@ import { ALWAYS_COUNTED, COUNTED_PERIODS, windowName } from "../store/usage/wind
 import type { OwnSpend, OwnWindow } from "../store/types/own-spend.ts";
 import type { ChargeInput, RequestIdentity } from "../store/types/settlement.ts";
 
-/** Microcents, since this worker started. */
+/** Microcents since this worker started. */
 interface Sums {
   counted: bigint;
-  /** The part that Redis has, or may have where a charge was not answered: nothing is refused for its double. */
+  /** Part that Redis has, or may have after an unanswered charge, so that nothing counts twice. */
   inRedis: bigint;
   acknowledged: bigint;
 }
 
-/** What a key, a user, a group or an organization has spent in a window. */
+/** Sums of a key, user, group or organization in a window. */
 interface SubjectSums extends Sums {
-  /** Its requests whose last charge is not acknowledged. */
+  /** Number of its requests whose last charge is unacknowledged. */
   open: number;
 }
 
 interface RequestSums extends Sums {
   readonly request: Counted;
   readonly subjects: SubjectSums[];
-  /** Its subjects are in all their windows, and not only in the month's. */
+  /** True if it is counted in all windows, not only the month's. */
   hasWindows: boolean;
-  /** The sequence of the charge that was acknowledged last. */
+  /** Sequence of the last acknowledged charge. */
   sequence: number;
-  /** The sequence of the latest charge that was not answered. */
+  /** Sequence of the latest unanswered charge. */
   unansweredSequence: number;
 }
 
 type Counted = Pick<RequestIdentity, "organizationId" | "keyId" | "requestId" | "day" | "owners">;
 
 /**
- * Sums are only held against each other, so it is all the same where they begin. One that is forgotten begins again at the
- * most that a forgotten one had come to: what is added to what was last known of it is never too little, and a cap refuses
- * too early rather than too late, until the key's next admission.
+ * Only differences between sums matter, so their starting value is arbitrary. An evicted sum restarts at the
+ * largest value of any evicted one: the difference to a last known value is then never too small, and a cap
+ * rejects too early rather than too late, until the key's next admission.
  */
 interface Window {
   readonly sums: Map<string, SubjectSums>;
   beginning: bigint;
 }
 
-/** The bound of all windows' subjects; those charged longest ago are forgotten when nothing of theirs is open. */
+/** Bound of subjects of all windows; the ones charged longest ago are evicted if they have no open requests. */
 const MAX_SUBJECTS = 100_000;
-/** Organizations whose other windows are counted. */
+/** Bound of organizations whose other windows are counted. */
 const MAX_WINDOWED = 20_000;
 
 export class GraceSpend implements OwnSpend {
-  /** Requests whose last charge is not acknowledged: in flight, or in the spool. */
+  /** Requests whose last charge is unacknowledged: in flight, or in the spool. */
   readonly #requests = new ShortLivedMap<string, RequestSums>();
   /** Sums by the window's name. */
   readonly #windows = new Map<string, Window>();
@@ -68,7 +68,7 @@ export class GraceSpend implements OwnSpend {
     this.#forgetAbove = maxSubjects;
   }
 
-  /** A charge is about to be sent: the request's total so far. */
+  /** Call before a charge is sent, with the request's total so far. */
   counted(request: Counted, totalMicrocents: bigint): void {
     move(this.#requestSums(request), "counted", totalMicrocents);
   }
@@ -76,7 +76,7 @@ export class GraceSpend implements OwnSpend {
   /** @see OwnSpend.acknowledged */
   acknowledged({ requestId, sequence, totalMicrocents, final }: ChargeInput): void {
     const sums = this.#requests.get(requestId);
-    // What an earlier process had left in the spool was never counted here.
+    // Charges from an earlier process's spool were never counted here.
     if (sums === undefined || sequence < sums.sequence) return;
     sums.sequence = sequence;
     move(sums, "acknowledged", totalMicrocents);
@@ -107,7 +107,10 @@ export class GraceSpend implements OwnSpend {
     return this.#read(windowName(period, day), subjectId).inRedis;
   }
 
-  /** Microcents that this worker has counted for a key, user, group or organization in a window of that name. */
+  /**
+   * Returns the microcents that this worker has counted for a key, user, group or organization in the window
+   * with this name.
+   */
   inWindow(window: string, subjectId: string): bigint {
     return this.#read(window, subjectId).counted;
   }
@@ -126,7 +129,7 @@ export class GraceSpend implements OwnSpend {
     return sums;
   }
 
-  /** Those that are open already, too. */
+  /** Starts counting other windows of an organization, also for requests in flight. */
   #beginWindows(organizationId: string): void {
     setBounded(this.#windowed, organizationId, true, MAX_WINDOWED);
     for (const sums of this.#requests.values()) {
@@ -135,7 +138,8 @@ export class GraceSpend implements OwnSpend {
   }
 
   /**
-   * A request that had begun before is in Redis already: who is told what is spent there hears nothing new by it.
+   * Adds a request in flight to the other windows. Its earlier charges count as included in Redis, because
+   * the spend read from Redis already includes them.
    */
   #openWindows(sums: RequestSums): void {
     sums.hasWindows = true;
@@ -154,14 +158,14 @@ export class GraceSpend implements OwnSpend {
     return known.sums.get(id) ?? begin(known);
   }
 
-  /** A request of it begins. */
+  /** Counts a new request of a subject. */
   #openSubject(window: string, id: string): SubjectSums {
     let ofWindow = this.#windows.get(window);
     if (ofWindow === undefined) this.#windows.set(window, (ofWindow = { sums: new Map(), beginning: 0n }));
     const known = ofWindow.sums.get(id);
     if (known !== undefined) {
       known.open += 1;
-      // Up to half of them, no order is kept: see set-bounded.ts.
+      // Up to half of the bound the order is not maintained: see set-bounded.ts.
       if (this.#subjects > this.#maxSubjects / 2) {
         ofWindow.sums.delete(id);
         ofWindow.sums.set(id, known);
@@ -176,14 +180,14 @@ export class GraceSpend implements OwnSpend {
     return sums;
   }
 
-  /** Some at once; where the others all have open requests, it is tried again when as many more have come. */
+  /** Evicts several at once; if all others have open requests, tries again after as many more have been added. */
   #forgetOldest(): void {
     const count = dropCount(this.#maxSubjects);
     this.#forget(this.#maxSubjects + 1 - count);
     this.#forgetAbove = Math.max(this.#maxSubjects, this.#subjects + count);
   }
 
-  /** Until so many are left. */
+  /** Evicts until this many are left. */
   #forget(left: number): void {
     for (const ofWindow of this.#windows.values()) {
       for (const [id, { counted, open }] of ofWindow.sums) {
@@ -197,7 +201,7 @@ export class GraceSpend implements OwnSpend {
   }
 }
 
-/** Whose windows a request counts in. */
+/** Lists the subjects that a request counts for. */
 function idsOf({ keyId, organizationId, owners = "" }: Counted): readonly string[] {
   const { userId, groupId } = parseOwnerIds(owners);
   return [keyId, organizationId, userId, groupId].filter((id) => id !== null);
@@ -209,7 +213,7 @@ function begin({ beginning }: Window): SubjectSums {
   return { counted: beginning, inRedis: beginning, acknowledged: beginning, open: 0 };
 }
 
-/** Sets one sum of a request, and moves its key's and its organization's by as much. */
+/** Sets one sum of a request, and changes those of its subjects by the difference. */
 function move(sums: RequestSums, name: keyof Sums, totalMicrocents: bigint): void {
   const difference = totalMicrocents - sums[name];
   if (difference === 0n) return;

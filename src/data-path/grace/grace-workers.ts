@@ -3,20 +3,20 @@ import type { GraceOutage } from "./grace-outage.ts";
 
 export interface GraceWorkersOptions {
   readonly store: Pick<Store, "announceWorker">;
-  /** This process's own id, which no other has. */
+  /** Unique id of this process. */
   readonly workerId: string;
-  /** Workers of this host: what is assumed until Redis has told how many there are. */
+  /** Workers of this host: assumed until Redis has reported the number. */
   readonly workersOfHost: number;
   readonly outage: GraceOutage;
 }
 
 const INTERVAL_MS = 5_000;
-/** A worker that died stops counting this long after its last sign of life. */
+/** Time after its last announcement when a dead worker stops counting. */
 const COUNTS_FOR_MS = 20_000;
 
 /**
- * How many workers of all hosts there are, as Redis last told: between so many a key's rate is shared while Redis is out
- * of reach. Asking it every five seconds also tells a worker without requests that Redis is unreachable.
+ * Number of workers on all hosts, by Redis's last reply, which share a key's rate while Redis is unreachable.
+ * The announcement every five seconds also detects an outage in a worker without requests.
  */
 export class GraceWorkers {
   readonly #options: GraceWorkersOptions;
@@ -38,7 +38,7 @@ export class GraceWorkers {
     this.#timer.unref();
   }
 
-  /** Tells the others that they need not share with this worker any more. Never rejects. */
+  /** Unregisters this worker, so that the others need not share with it. Never rejects. */
   async stop(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
     const { store, workerId } = this.#options;

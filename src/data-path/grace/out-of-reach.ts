@@ -1,4 +1,4 @@
-/** What Redis answers while it cannot serve, though it is there: nothing was executed then. */
+/** Error replies of a Redis that cannot serve at the moment: nothing was executed. */
 const UNAVAILABLE = new Set([
   "BUSY",
   "CLUSTERDOWN",
@@ -13,8 +13,8 @@ const UNAVAILABLE = new Set([
 ]);
 
 /**
- * Whether an error of the store says that Redis is unreachable: no connection, no answer in time, or an answer that it
- * cannot serve now. Everything else (a script's own error, a reply that makes no sense) is a fault, not an outage.
+ * Returns whether an error of the store means that Redis is unreachable: no connection, no reply in time, or
+ * a reply that it cannot serve now. All other errors (a script's own, a malformed reply) are defects.
  */
 export function isOutOfReach(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
