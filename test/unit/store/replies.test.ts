@@ -32,7 +32,7 @@ const WRITTEN: { readonly [Name in keyof Layouts]: Written<Name> } = {
       settings: "settings",
       requests: "table.concat(decided, ',')",
       caps: "table.concat(caps_told, ',')",
-      reached: "reached_place",
+      reached: "named and named.place or ''",
       tokenBuckets: "bucket_names",
       tokenLimit: "token_limit",
       sessionsCapped: "are_sessions_capped and '1' or ''",
@@ -51,8 +51,13 @@ const WRITTEN: { readonly [Name in keyof Layouts]: Written<Name> } = {
     },
   ],
   admitCap: [
-    `caps_told[position] = string.format('["%s","%s","%s","%s","%s"]', cap.scope, `,
-    { period: "cap.period", cents: "cap.text", raisedCents: "raised", spent: "cap.spent" },
+    `caps_told[#caps_told + 1] = string.format('["%s","%s","%s","%s","%s"]', owner.scope, `,
+    {
+      period: "period",
+      cents: "text",
+      raisedCents: "raised == 0 and '0' or integer(raised)",
+      spent: "spent",
+    },
   ],
   limitsRead: ["write_list({ 'read', ", { timeMs: "integer(now_ms)", limits: "rows" }],
   limitRead: [

@@ -52,7 +52,6 @@
 -- @include cap-rule.lua
 
 -- @input
-local requests = { unpack(ARGV, FIRST_FURTHER_ARGUMENT) }
 
 -- Time that an entry waits for its request's body and record, or for a worker that takes over from a dead one.
 local ENTERED_MS = 60000 -- @wait
@@ -71,14 +70,11 @@ if now_ms < month_start_ms or now_ms >= month_end_ms then
   return { 'month_changed', integer(now_ms) }
 end
 
-local hash, deleted_at, disabled, expires_at, rpm_text, max_concurrent_text, key_version, key_stamp, user_id, group_id,
-  key_limits, key_raises, key_tokens, session_cap, budgets_until = unpack(redis.call('HMGET',
-  key_record, 'hash', 'deleted_at', 'disabled', 'expires_at', 'rpm', 'max_concurrent', 'version', 'stamp',
-  'user_id', 'group_id', 'limit_rows', 'raises', 'token_limits', 'session_cap_cents', 'session_budgets_until'))
-local strict_caps, suspended, currency, organization_version, organization_stamp, organization_deleted_at,
-  organization_limits, organization_raises, member_limits, organization_tokens, organization_session_cap =
-  unpack(redis.call('HMGET', organization, 'strict_caps', 'suspended', 'currency', 'version', 'stamp', 'deleted_at',
-  'limit_rows', 'raises', 'member_limits', 'token_limits', 'session_cap_cents'))
+local hash, deleted_at, rpm_text, key_version, key_stamp, user_id, group_id, key_limits, key_tokens, budgets_until =
+  unpack(redis.call('HMGET', key_record, 'hash', 'deleted_at', 'rpm', 'version', 'stamp', 'user_id', 'group_id', 'limit_rows',
+  'token_limits', 'session_budgets_until'))
+local organization_version, organization_stamp, organization_deleted_at, organization_limits, organization_tokens =
+  unpack(redis.call('HMGET', organization, 'version', 'stamp', 'deleted_at', 'limit_rows', 'token_limits'))
 local is_known = hash and organization_version and (deleted_at or '') == '' and (organization_deleted_at or '') == ''
 if is_known and hash ~= presented_hash then
   local former_hash, former_until = unpack(redis.call('HMGET', key_record, 'former_hash', 'former_until'))
@@ -86,6 +82,22 @@ if is_known and hash ~= presented_hash then
 end
 if not is_known then
   return { 'unknown_key', integer(now_ms) }
+end
+
+-- Rare settings, read only if the stamp does not rule them out.
+local disabled, expires_at, max_concurrent_text, key_raises, session_cap, has_rare_key
+if not is_plain(key_version, key_stamp) then
+  disabled, expires_at, max_concurrent_text, key_raises, session_cap = unpack(redis.call('HMGET', key_record, 'disabled',
+    'expires_at', 'max_concurrent', 'raises', 'session_cap_cents'))
+  has_rare_key = disabled == '1'
+    or (expires_at or '') .. (max_concurrent_text or '') .. (key_raises or '') .. (session_cap or '') ~= ''
+end
+local strict_caps, suspended, organization_raises, member_limits, organization_session_cap, has_rare_organization
+if not is_plain(organization_version, organization_stamp) then
+  strict_caps, suspended, organization_raises, member_limits, organization_session_cap = unpack(redis.call('HMGET', organization,
+    'strict_caps', 'suspended', 'raises', 'member_limits', 'session_cap_cents'))
+  has_rare_organization = strict_caps == '1' or suspended == '1'
+    or (organization_raises or '') .. (member_limits or '') .. (organization_session_cap or '') ~= ''
 end
 
 local rpm, expires_at_ms, max_concurrent = tonumber(rpm_text), tonumber(expires_at or ''), tonumber(max_concurrent_text or '')
@@ -163,13 +175,13 @@ end
 
 -- Caps of key, user, group and organization. A user has the member limits of its own group, which may differ from the
 -- request's group.
-local caps, named = {}, nil
+local owners, caps_told, reached, named = {}, {}, nil, nil
+local number, month = math.floor(now_ms / 86400000), string.sub(spend, -7)
+-- @include caps.lua
 local has_members = user_version and ((group_of_user or '') == '' and (member_limits or '') ~= ''
   or (group_of_user or '') ~= '' and (group_of_user ~= group_id or (group_member_limits or '') ~= ''))
 if metered and not refusal and (has_members or (key_limits or '') ~= '' or (organization_limits or '') ~= ''
   or (user_limits or '') ~= '' or (group_limits or '') ~= '') then
--- @include caps.lua
-  local owners = {}
   if (key_limits or '') ~= '' then
     owners[1] = { scope = 'key', subject = 'key:' .. key_id, limits = key_limits, raises = key_raises or '' }
   end
@@ -187,15 +199,16 @@ if metered and not refusal and (has_members or (key_limits or '') ~= '' or (orga
     owners[#owners + 1] = { scope = 'organization', subject = 'organization', limits = organization_limits,
       raises = organization_raises or '' }
   end
-  local number, month = math.floor(now_ms / 86400000), string.match(spend, '[^:]+$')
-  caps = read_caps(organization, owners, number, month, now_ms, false)
-  local reached
-  for position = 1, #caps do
-    if is_reached(caps[position].cents, tonumber(caps[position].spent)) then
+  each_cap(organization, owners, number, month, now_ms, false, function(owner, period, cents, text, raised, spent)
+    -- Same output as write_list at half the cost: none of these texts needs escaping in JSON.
+    caps_told[#caps_told + 1] = string.format('["%s","%s","%s","%s","%s"]', owner.scope, period, text,
+      raised == 0 and '0' or integer(raised), spent)
+    if is_reached(cents, tonumber(spent)) then
       reached = reached or {}
-      reached[#reached + 1] = caps[position]
+      reached[#reached + 1] = { scope = owner.scope, subject = owner.subject, period = period, cents = cents, raised = raised,
+        spent = spent, place = #caps_told }
     end
-  end
+  end)
   if reached then
 -- @include windows.lua
 -- @include name-cap.lua
@@ -227,20 +240,18 @@ if string.sub(behind_bucket, -11) == 'cap_reached' then
 -- @include inherited-limits.lua
 -- @include limits.lua
 -- @include thresholds.lua
-  local month = string.match(spend, '[^:]+$')
-  alerts_fired = fire_alerts(organization, key_record, key_id, owner_ids, windows_of(math.floor(now_ms / 86400000), month))
+  alerts_fired = fire_alerts(organization, key_record, key_id, owner_ids, windows_of(number, month))
   local read = redis.call('HMGET', spend, 'key:' .. key_id, 'organization')
   key_spent, organization_spent = read[1] or '0', read[2] or '0'
-  for position = 1, #caps do
-    local cap = caps[position]
-    if cap.period ~= 'month' or cap.raised > 0 or cap.scope == 'user' or cap.scope == 'group' then
+  each_cap(organization, owners, number, month, now_ms, false, function(owner, period, cents, text, raised)
+    if period ~= 'month' or raised > 0 or owner.scope == 'user' or owner.scope == 'group' then
       shown = named
-    elseif cap.scope == 'key' then
-      key_cap = integer(cap.cents)
+    elseif owner.scope == 'key' then
+      key_cap = text
     else
-      organization_cap = integer(cap.cents)
+      organization_cap = text
     end
-  end
+  end)
 end
 
 local can_enter = strict_caps ~= '1' and not max_concurrent
@@ -249,8 +260,8 @@ local in_flight_deadline_ms = integer(now_ms + ENTERED_IN_FLIGHT_MS)
 -- Calls without cost take no tokens.
 local paid_buckets = metered and not is_counted and buckets or nil
 local decided, held_entries, in_flight_entries, is_sweeping = {}, {}, {}, false
-for position = 1, #requests, 4 do
--- @row admitted-request requests position
+for position = FIRST_FURTHER_ARGUMENT, #ARGV, 4 do
+-- @row admitted-request ARGV position
   local decision, retry_after_s, others = refusal or behind_bucket, 0, concurrent
   if not refusal then
     if left >= UNITS_PER_TOKEN then
@@ -287,7 +298,8 @@ for position = 1, #requests, 4 do
   if decision ~= 'admitted' then
     add_refused(refused, request_id, {
       key = key_id, route = route, decision = decision, bucket = bucket_name, rpm = rpm_text, hard_cap_cents = key_cap,
-      max_concurrent = max_concurrent_text or '', expires_at = expires_at or '', spent = key_spent, currency = currency or '',
+      max_concurrent = max_concurrent_text or '', expires_at = expires_at or '', spent = key_spent,
+      currency = redis.call('HGET', organization, 'currency') or '',
       organization_hard_cap_cents = organization_cap, organization_spent = organization_spent,
       remaining = integer(remaining), capacity = integer(capacity), retry_after = integer(retry_after_s), concurrent = others,
       reached_period = shown and shown.period or '', reached_cap_cents = shown and integer(shown.cents) or '',
@@ -369,8 +381,8 @@ local settings = '""'
 if settings_version == known_version then
   settings_version = ''
 else
-  key_stamp = renew_stamp(key_record, key_version, key_stamp, now_us)
-  organization_stamp = renew_stamp(organization, organization_version, organization_stamp, now_us)
+  key_stamp = renew_stamp(key_record, key_version, key_stamp, now_us, has_rare_key)
+  organization_stamp = renew_stamp(organization, organization_version, organization_stamp, now_us, has_rare_organization)
   if user_version then
     user_stamp = renew_stamp(sibling(organization, 'user:' .. user_id), user_version, user_stamp, now_us)
   end
@@ -393,18 +405,8 @@ else
   end
   settings = write_list(texts)
 end
--- Same output as write_list at half the cost: none of these texts needs escaping in JSON.
-local caps_told, reached_place = {}, ''
-for position = 1, #caps do
-  local cap = caps[position]
-  local raised = cap.raised == 0 and '0' or integer(cap.raised)
-  caps_told[position] = string.format('["%s","%s","%s","%s","%s"]', cap.scope, cap.period, cap.text, raised, cap.spent)
-  if cap == named then
-    reached_place = position
-  end
-end
 local are_sessions_capped = (session_cap or '') ~= '' or (organization_session_cap or '') ~= ''
   or number_or_zero(budgets_until) > now_ms
 return string.format('["decided","%d","%d","%s",%s,[%s],[%s],"%s","%s","%s","%s","%s"]', now_ms, capacity, settings_version,
-  settings, table.concat(decided, ','), table.concat(caps_told, ','), reached_place, bucket_names, token_limit,
+  settings, table.concat(decided, ','), table.concat(caps_told, ','), named and named.place or '', bucket_names, token_limit,
   are_sessions_capped and '1' or '', alerts_fired)

@@ -34,11 +34,9 @@
 -- @input
 local shared = read_list(shared_text)
 -- @row brief-charges shared 1 FIRST_TOKEN_BUCKET
-local requests = { unpack(KEYS, FIRST_FURTHER_KEY) }
-local each = { unpack(ARGV, FIRST_FURTHER_ARGUMENT) }
 local microcents = figures_of_all[COST_MICROCENTS]
 
-if redis.call('EXISTS', unpack(requests)) > 0 then
+if redis.call('EXISTS', unpack(KEYS, FIRST_FURTHER_KEY)) > 0 then
   return '["on_record"]'
 end
 local of_organization = redis.call('HMGET', organization, 'limit_rows', 'member_limits', 'currency', 'windows', 'windows_seeding')
@@ -60,10 +58,11 @@ local token_buckets = shared
 -- @include take-tokens.lua
 
 local ids = {}
-for position, request in ipairs(requests) do
-  local first = 4 * position - 3
--- @row brief-charge each first
-  ids[position] = id
+for place = FIRST_FURTHER_KEY, #KEYS do
+  local request = KEYS[place]
+  local first = FIRST_FURTHER_ARGUMENT + 4 * (place - FIRST_FURTHER_KEY)
+-- @row brief-charge ARGV first
+  ids[#ids + 1] = id
   -- Kept for a short time for repeated and late charges: figures as one text, and the fields that a charge is compared
   -- with.
   redis.call('HSET', request, 'state', 'closed', 'final', '1', 'seq', seq, 'key', key_id, 'month', month, 'day', day,

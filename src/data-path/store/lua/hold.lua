@@ -116,12 +116,13 @@ end
 
 if session or owners ~= '' or (key[1] or '') ~= '' or (of_organization[1] or '') ~= '' then
   local number = day_number(day)
-  local caps = read_caps(organization, owners_of(organization, key_id, key, of_organization, owners), number, month, now_ms,
-    strict)
-  if session then
-    -- It never resets and has the narrowest scope: if it is reached, it is reported.
-    table.insert(caps, 1, session)
-  end
+  -- The cap of a session never resets and has the narrowest scope: if it is reached, it is reported.
+  local caps = { session }
+  each_cap(organization, owners_of(organization, key_id, key, of_organization, owners), number, month, now_ms, strict,
+    function(owner, period, cents, _, raised, spent, held)
+      caps[#caps + 1] = { scope = owner.scope, subject = owner.subject, period = period, cents = cents, raised = raised,
+        spent = spent, held = held }
+    end)
   local named = find_refusing(caps)
   if named then
     local name = (named.scope == 'user' or named.scope == 'group')

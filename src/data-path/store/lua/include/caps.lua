@@ -1,7 +1,8 @@
--- Reads the caps in force of these owners (limits.lua), narrowest scope first, with their spend and, if caps are
--- strict, reserved amounts on this day. One command per period. `text`: the cents. `number`: of the day.
-local function read_caps(organization, owners, number, month, now_ms, strict)
-  local caps, fields, read = {}, {}, {}
+-- Calls `visit` with each cap in force of these owners (limits.lua), narrowest scope first: owner, period, cents, cents as
+-- text, raised cents, spend, and the reserved amount ('0' unless caps are strict). One command per period. `number`: of the
+-- day.
+local function each_cap(organization, owners, number, month, now_ms, strict, visit)
+  local fields, read = {}, {}
   local width = strict and 2 or 1
   for position = 1, #owners do
     local subject = owners[position].subject
@@ -12,27 +13,27 @@ local function read_caps(organization, owners, number, month, now_ms, strict)
   end
   for position = 1, #owners do
     local owner = owners[position]
-    for period, text in string.gmatch(owner.limits, '(%a+) cap (%d+)') do
-      local sums = read[period]
-      if not sums then
-        local window = month
-        if period ~= 'month' then
+    for period, kind, text in string.gmatch(owner.limits, '(%a+) (%a+) (%d+)') do
+      if kind == 'cap' then
+        local sums = read[period]
+        if not sums then
+          local window = month
+          if period ~= 'month' then
 -- @include windows.lua
-          window = windows_of(number, month)[period]
+            window = windows_of(number, month)[period]
+          end
+          sums = redis.call('HMGET', sibling(organization, 'spend:' .. window), unpack(fields))
+          read[period] = sums
         end
-        sums = redis.call('HMGET', sibling(organization, 'spend:' .. window), unpack(fields))
-        read[period] = sums
-      end
-      local cents, raised = tonumber(text), 0
-      if owner.raises ~= '' then
+        local cents, raised = tonumber(text), 0
+        if owner.raises ~= '' then
 -- @include raises.lua
-        cents, raised = raised_cap(cents, owner.raises, period, now_ms)
-        text = integer(cents)
+          cents, raised = raised_cap(cents, owner.raises, period, now_ms)
+          text = integer(cents)
+        end
+        local place = width * (position - 1) + 1
+        visit(owner, period, cents, text, raised, sums[place] or '0', strict and sums[place + 1] or '0')
       end
-      local place = width * (position - 1) + 1
-      caps[#caps + 1] = { scope = owner.scope, subject = owner.subject, period = period, cents = cents, text = text,
-        raised = raised, spent = sums[place] or '0', held = strict and sums[place + 1] or '0' }
     end
   end
-  return caps
 end

@@ -1,9 +1,5 @@
 -- Counters of spend and reservations; windows.lua describes the windows.
 
--- Time that counters are kept (KEPT_DAYS of windows.ts), for late charges. Those of a month are kept until its
--- retention ends.
-local KEPT_MS = { day = 1296000000, week = 1900800000 }
-
 -- Lists whose spend it is. `key_id`: '' for no key.
 local function subjects_of(key_id, owners)
   local subjects = { 'organization', key_id ~= '' and 'key:' .. key_id or nil }
@@ -25,26 +21,32 @@ end
 -- in the order of the subjects.
 local function move_windows(organization, day, periods, subjects, prefix, text, expires_at_ms)
   local month = string.sub(day, 1, 7)
-  local windows, all = { month = month }, {}
-  if periods ~= MONTH_ALONE then
-    -- Here, since Redis makes all functions anew at each run.
--- @include windows.lua
-    windows = windows_of(day_number(day), month)
-  end
-  for period in string.gmatch(periods, '(%a+)=') do
-    local spend, sums = sibling(organization, 'spend:' .. windows[period]), {}
+  local function move(period, window)
+    local spend, sums = sibling(organization, 'spend:' .. window), {}
     for position = 1, #subjects do
       sums[position] = redis.call('HINCRBY', spend, prefix .. subjects[position], text)
     end
-    all[period] = sums
     -- In a new hash, every field starts with this difference.
     if sums[1] == tonumber(text) and redis.call('PTTL', spend) == -1 then
+      -- Time that counters are kept (KEPT_DAYS of windows.ts), for late charges. Those of a month are kept until its
+      -- retention ends.
+      local KEPT_MS = { day = 1296000000, week = 1900800000 }
       if KEPT_MS[period] then
         redis.call('PEXPIRE', spend, KEPT_MS[period])
       elseif period == 'month' and expires_at_ms then
         redis.call('PEXPIREAT', spend, expires_at_ms)
       end
     end
+    return sums
+  end
+  if periods == MONTH_ALONE then
+    return { month = move('month', month) }
+  end
+  -- Here, since Redis makes all functions anew at each run.
+-- @include windows.lua
+  local windows, all = windows_of(day_number(day), month), {}
+  for period in string.gmatch(periods, '(%a+)=') do
+    all[period] = move(period, windows[period])
   end
   return all
 end

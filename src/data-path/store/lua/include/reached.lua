@@ -38,5 +38,5 @@ end
 -- Returns whether no alert can fire. `of_organization`: its limit_rows and member_limits.
 local function are_alerts_far(organization, of_organization, key_record, owners, sums)
   return are_rows_far(of_organization[1], sums, 1) and are_rows_far(redis.call('HGET', key_record, 'limit_rows'), sums, 2)
-    and are_owners_far(organization, owners, sums, 3, of_organization[2])
+    and (owners == '' or are_owners_far(organization, owners, sums, 3, of_organization[2]))
 end

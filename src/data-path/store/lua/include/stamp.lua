@@ -3,12 +3,22 @@
 -- A record has a stamp, "<version> <time us>", written by the first admission that sees a version. The time is part of
 -- it because a version can occur twice with different settings, in a Redis that was restored from an older snapshot.
 -- The version is part of it so that writers of records need not know of stamps: a stamp of another version is ignored.
+-- It ends with " +" if the record has one of the settings that few records have; admissions read these only then.
 
-local function renew_stamp(record, version, stamp, now_us)
-  if stamp and string.sub(stamp, 1, #version + 1) == version .. ' ' then
+local function is_current(version, stamp)
+  return stamp and string.sub(stamp, 1, #version + 1) == version .. ' '
+end
+
+-- Whether the record has none of the rare settings.
+local function is_plain(version, stamp)
+  return is_current(version, stamp) and string.sub(stamp, -1) ~= '+'
+end
+
+local function renew_stamp(record, version, stamp, now_us, has_rare)
+  if is_current(version, stamp) then
     return stamp
   end
-  stamp = version .. ' ' .. integer(now_us)
+  stamp = version .. ' ' .. integer(now_us) .. (has_rare and ' +' or '')
   redis.call('HSET', record, 'stamp', stamp)
   return stamp
 end
