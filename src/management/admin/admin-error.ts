@@ -58,7 +58,8 @@ export const ADMIN_ERRORS = {
   },
   organization_full: {
     status: 409,
-    message: "The organization has reached the maximum. Delete some that it no longer needs.",
+    message:
+      "The organization has the maximum of keys, users, groups, tokens or webhooks. Delete some that it no longer needs.",
   },
   too_many_raises: {
     status: 409,
@@ -88,7 +89,7 @@ export const ADMIN_ERRORS = {
   request_too_large: { status: 413, message: "The request body is larger than 1 MiB. Send a smaller one." },
   unsupported_media_type: {
     status: 415,
-    message: "Send the request body as uncompressed JSON, without a `content-encoding`.",
+    message: "The request body isn't uncompressed JSON. Send JSON without a `content-encoding`.",
   },
   too_many_wrong_tokens: {
     status: 429,

@@ -151,7 +151,7 @@ export const ERRORS = {
   },
   unsupported_media_type: {
     status: 415,
-    message: "Send the request body as uncompressed JSON, without a `content-encoding`.",
+    message: "The request body isn't uncompressed JSON. Send JSON without a `content-encoding`.",
   },
   rate_limit_exceeded: {
     status: 429,
