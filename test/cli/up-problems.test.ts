@@ -40,10 +40,10 @@ describe("inference-gateway up", () => {
     expect(lines).toEqual([
       "Problems found at startup:",
       expect.stringMatching(
-        `^  the upstream local refused the connection: nothing listens at its address \\(http://127\\.0\\.0\\.1:${closedPort}/v1: .* → .*Start the model server`,
+        `^  The upstream local refused the connection: nothing listens at its address \\(http://127\\.0\\.0\\.1:${closedPort}/v1: .* → .*Start the model server`,
       ),
       expect.stringMatching(
-        "^  the upstream nameless has a name for which there is no address \\(http://models\\.invalid:8000/v1: .* → ",
+        "^  The upstream nameless has a host name without an address \\(http://models\\.invalid:8000/v1: .* → ",
       ),
       expect.stringMatching(`^  http://127\\.0\\.0\\.1:${listenPort} can't be reached: .* → `),
     ]);
@@ -62,7 +62,7 @@ describe("inference-gateway up", () => {
     expect(of("upstream.local")).toMatchObject([
       {
         level: "problem",
-        what: `the upstream local refused the connection: nothing listens at its address (http://127.0.0.1:${closedPort}/v1: connect ECONNREFUSED 127.0.0.1:${closedPort})`,
+        what: `The upstream local refused the connection: nothing listens at its address (http://127.0.0.1:${closedPort}/v1: connect ECONNREFUSED 127.0.0.1:${closedPort}).`,
       },
     ]);
   });

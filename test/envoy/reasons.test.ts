@@ -239,7 +239,7 @@ describe("a request that fails at its upstream", () => {
     const unnamed = { name: "no-address", says: FLAGS.DF.says.replace("{upstream} ", "") };
     for (const { name, says } of [...seen, unnamed]) {
       const { what } = findings.find(({ check }) => check === `upstream.${name}`)!;
-      expect(what).toContain(`the upstream ${name} ${says} (`);
+      expect(what).toContain(`The upstream ${name} ${says} (`);
     }
   });
 });

@@ -4,6 +4,7 @@ import { isIP } from "node:net";
 import { formatHost } from "../../shared/host/local-url.ts";
 import type { Config, UpstreamConfig } from "../../shared/config/schema.ts";
 import { type Target, tryConnect } from "../../shared/host/connect.ts";
+import { capitalize } from "../../shared/text/capitalize.ts";
 import { explainConnectError } from "../../shared/envoy-reasons/connection-reasons.ts";
 import { sayReason } from "../../shared/envoy-reasons/reason.ts";
 import { FLAGS } from "../../shared/envoy-reasons/response-flags.ts";
@@ -42,7 +43,7 @@ async function checkEndpoint(
     const isCertificate = reason?.isCertificate ?? false;
     const says = reason === null ? `the upstream ${name} accepts no connection` : sayReason(reason, name);
     return found(isCertificate ? "upstream_untrusted" : "upstream_unreachable", check, {
-      message: `${says} (${where}: ${reasonOf(error)})`,
+      message: `${capitalize(says)} (${where}: ${reasonOf(error)}).`,
       fix: `Requests to its models return 503. ${reason?.todo ?? FLAGS.UF.todo}`,
     });
   }

@@ -111,7 +111,7 @@ export const NETWORK_FAULTS = {
     {
       name: "nothing listens there",
       provoke: (world) => world.examine(),
-      says: /^the upstream local refused the connection: nothing listens at its address \(http:\/\/127\.0\.0\.1:\d+\/v1: connect ECONNREFUSED 127\.0\.0\.1:\d+\)$/,
+      says: /^The upstream local refused the connection: nothing listens at its address \(http:\/\/127\.0\.0\.1:\d+\/v1: connect ECONNREFUSED 127\.0\.0\.1:\d+\)\.$/,
     },
   ],
   upstream_untrusted: [
