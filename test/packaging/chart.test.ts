@@ -142,6 +142,22 @@ describe.skipIf(missing !== null)("deploy/helm, rendered", () => {
     },
   );
 
+  it("renders Envoy's bootstrap with the values' browser origins and trusted proxies", async () => {
+    const argsOf = async (values: string) =>
+      (await template(values)).get("StatefulSet/gw")!.spec.template.spec.initContainers[0]?.args ?? [];
+    expect(await argsOf(SMALL)).toContain("--trusted-hops=0");
+    const args = (await argsOf(FULL)).filter((arg) => /^--(?:cors|trusted)/u.test(arg));
+    expect(args).toEqual([
+      "--trusted-hops=1",
+      "--cors-origin=https://app.example.com",
+      "--cors-origin=https://admin.example.com",
+    ]);
+    const render = ["src/main.ts", "envoy", "render", "--config=envoy/examples/envoy.gateway.yaml", ...args];
+    const { code, stdout } = await run(process.execPath, render, { cwd: `${CHART}../..` });
+    expect({ code, hops: stdout.includes("xff_num_trusted_hops: 1") }).toEqual({ code: 0, hops: true });
+    expect(stdout).toContain("https://admin.example.com");
+  });
+
   it("runs Envoy and the gateway in one pod that the restricted Pod Security Standard admits", async () => {
     const { template: pod, volumeClaimTemplates } = (await template(FULL)).get("StatefulSet/gw")!.spec;
     expect(pod.spec.securityContext).toMatchObject({
