@@ -4,9 +4,9 @@
  */
 import type { CollectedBody } from "../data-path/exchange/bodies/collected-body.ts";
 import type { ErrorBody } from "../data-path/exchange/bodies/error-body.ts";
-import type { RequestHeaders } from "../data-path/exchange/upstream/header-policy.ts";
 import type { Header } from "../data-path/exchange/reply.ts";
 import type {
+  RequestHeaders,
   RoutedCall,
   StreamedResponse,
   UpstreamCall,

@@ -13,11 +13,7 @@ import { CollectedBody } from "../data-path/exchange/bodies/collected-body.ts";
 import { BodyDecoder, isDecodable, readableResponse } from "../data-path/exchange/upstream/content-coding.ts";
 import { METERED_ENDPOINTS } from "../data-path/exchange/admission/endpoints.ts";
 import { ErrorBody } from "../data-path/exchange/bodies/error-body.ts";
-import {
-  BETA_HEADER,
-  changesForUpstream,
-  namesToRemoveDownstream,
-} from "../data-path/exchange/upstream/header-policy.ts";
+import { changesForUpstream, namesToRemoveDownstream } from "../data-path/exchange/upstream/header-policy.ts";
 import { type Header, type Reply, createErrorReply, formatCostHeader } from "../data-path/exchange/reply.ts";
 import type { Route, UpstreamCall, UpstreamResponse } from "../data-path/exchange/upstream/upstream-call.ts";
 import type { Admission } from "../data-path/limits/admission.ts";
@@ -36,7 +32,7 @@ import type { HttpBody__Output } from "./messages/generated/envoy/service/ext_pr
 import type { HttpHeaders__Output } from "./messages/generated/envoy/service/ext_proc/v3/HttpHeaders.ts";
 import type { ProcessingRequest__Output } from "./messages/generated/envoy/service/ext_proc/v3/ProcessingRequest.ts";
 import type { ProcessingResponse } from "./messages/generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
-import { findHeader, namesOf, queryOf } from "./messages/headers.ts";
+import { findHeader, queryOf } from "./messages/headers.ts";
 import { formatMetadata } from "./messages/metadata.ts";
 import {
   AWAIT_HEADERS,
@@ -57,6 +53,7 @@ import {
   type Upstream,
 } from "./phase.ts";
 import { readAdmission, type ReadAdmission } from "./read-admission.ts";
+import { readRequestHeaders } from "./request-start.ts";
 import { readResponseStart, type ReceivedStart } from "./response-start.ts";
 import type { StreamServices } from "./stream-services.ts";
 import type { ProcessCall, ProcessListener } from "./transport/contract.ts";
@@ -164,7 +161,7 @@ export class RequestStream implements ProcessListener {
     const phase: AwaitBody = {
       name: "awaitBody",
       request: { admission, lateHeaders, call },
-      headers: { names: namesOf(received.headers), betas: findHeader(received.headers, BETA_HEADER) },
+      headers: readRequestHeaders(received.headers),
       query: queryOf(findHeader(received.headers, ":path")),
       body: new CollectedBody(this.#services.collecting, admission),
     };
@@ -203,10 +200,10 @@ export class RequestStream implements ProcessListener {
   }
 
   #onWholeRequest(phase: AwaitBody): Promise<void> {
-    const { request, query } = phase;
+    const { request, query, headers } = phase;
     const body = phase.body.take();
     this.#enter({ name: "routing", request });
-    return request.call.onRequestBody(body, query).then(
+    return request.call.onRequestBody(body, query, headers).then(
       (route) => this.#onRouted(phase, route),
       (thrown: unknown) => this.#refuse(request, thrown, request),
     );

@@ -5,6 +5,7 @@
  * `gateway.yaml`: upstreams are never asked for their models. Needs neither Redis nor Envoy, so their failures have no
  * effect.
  */
+import { pinsSessions } from "../../shared/config/affinity.ts";
 import { findNearest } from "../../shared/config/schema/nearest.ts";
 import type { Config, ModelConfig, UpstreamConfig } from "../../shared/config/schema.ts";
 import { GatewayError } from "../../shared/contract/errors.ts";
@@ -44,6 +45,10 @@ export interface Model extends ModelTarget {
   readonly capabilities: ReadonlySet<string>;
   /** `Retry-After` while no replica is ready, if the upstream sends none. */
   readonly startupSeconds: number;
+  /** Requests of a session go to the same server of the upstream. */
+  readonly pinsSessions: boolean;
+  /** The endpoint picker that chooses the upstream's servers; null: there is none. */
+  readonly endpointPicker: UpstreamConfig["endpointPicker"];
   /** Id of the successor; null while the model is in service. Never the id of a retired model. */
   readonly replacedBy: string | null;
   /** Price lists by currency code. */
@@ -209,13 +214,13 @@ export function createCatalog(config: Pick<Config, "catalog" | "upstreams" | "da
   );
 }
 
-type Upstream = Pick<UpstreamConfig, "pathPrefix" | "protocols" | "endpoints" | "forwardHeaders">;
+type Upstream = Pick<
+  UpstreamConfig,
+  "pathPrefix" | "protocols" | "endpoints" | "forwardHeaders" | "slowStartSeconds" | "endpointPicker"
+>;
 
-function createModel(
-  entry: ModelConfig,
-  { pathPrefix, protocols, endpoints, forwardHeaders }: Upstream,
-  replacedBy: string | null,
-): Model {
+function createModel(entry: ModelConfig, upstream: Upstream, replacedBy: string | null): Model {
+  const { pathPrefix, protocols, endpoints, forwardHeaders, endpointPicker } = upstream;
   const maxTokensField = entry.profile.maxTokensField ?? chooseMaxTokensField(endpoints);
   const promptCacheKey = entry.profile.promptCacheKey ?? usesPromptCacheKey(endpoints);
   return Object.freeze({
@@ -224,6 +229,8 @@ function createModel(
     vendor: entry.id.slice(0, entry.id.indexOf("/")),
     pathPrefix,
     forwardHeaders,
+    pinsSessions: pinsSessions(entry, upstream),
+    endpointPicker,
     protocols: listUpstreamProtocols(entry.capabilities, entry.protocols ?? protocols),
     capabilities: new Set<string>(entry.capabilities),
     replacedBy,

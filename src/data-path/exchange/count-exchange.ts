@@ -23,14 +23,16 @@ import { createJsonReply, type Reply } from "./reply.ts";
 import type { ExpectedEnd } from "./ends/reported-ends.ts";
 import { CountedBody } from "./bodies/counted-body.ts";
 import { measureParsed, measureText } from "../translation/json/measure-memory.ts";
+import { chooseServerHeaders } from "./upstream/server-headers.ts";
 import { isFromUpstream, mapLocalOutcome } from "./upstream/upstream-outcome.ts";
 import { withoutSession } from "./take-session.ts";
-import type {
-  ResponseStart,
-  RoutedCall,
-  Route,
-  UpstreamCall,
-  UpstreamResponse,
+import {
+  NO_HEADERS,
+  type ResponseStart,
+  type RoutedCall,
+  type Route,
+  type UpstreamCall,
+  type UpstreamResponse,
 } from "./upstream/upstream-call.ts";
 
 export interface CountServices extends Pick<
@@ -81,7 +83,7 @@ export class CountExchange implements UpstreamCall {
     return this.#model?.id ?? null;
   }
 
-  async onRequestBody(body: Uint8Array, query: string): Promise<Route | Reply> {
+  async onRequestBody(body: Uint8Array, query: string, headers = NO_HEADERS): Promise<Route | Reply> {
     const { budget, catalog, protocols } = this.services;
     let retainedBytes = 0;
     try {
@@ -111,7 +113,12 @@ export class CountExchange implements UpstreamCall {
       budget.checkUpstreamBody(upstreamBody.byteLength);
       const { upstream, contextWindow } = model;
       const call = new RoutedCount(this, count);
-      return { upstream, path, body: upstreamBody, forwardedHeaders, contextWindow, call };
+      const { headers: serverHeaders } = chooseServerHeaders(model, {
+        admission: this.admission,
+        headers,
+        body: parsed.value,
+      });
+      return { upstream, path, body: upstreamBody, forwardedHeaders, serverHeaders, contextWindow, call };
     } finally {
       this.#counted.release(retainedBytes);
     }

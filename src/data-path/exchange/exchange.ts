@@ -35,7 +35,8 @@ import type { ExpectedEnd } from "./ends/reported-ends.ts";
 import { RoutedExchange } from "./routed-exchange.ts";
 import type { ExchangeHost } from "./routed-request.ts";
 import { takeSession } from "./take-session.ts";
-import type { Route, UpstreamCall } from "./upstream/upstream-call.ts";
+import { chooseServerHeaders } from "./upstream/server-headers.ts";
+import { NO_HEADERS, type Route, type UpstreamCall } from "./upstream/upstream-call.ts";
 import { UpstreamDraft } from "./upstream/upstream-draft.ts";
 import { RequestTimer } from "./ends/request-timer.ts";
 
@@ -91,7 +92,7 @@ export class Exchange implements UpstreamCall, ExchangeHost {
    * @param query Query of the client's path, without the question mark.
    * @throws GatewayError (as a rejection) if the request is rejected; nothing is reserved then.
    */
-  async onRequestBody(body: Uint8Array, query = ""): Promise<Route> {
+  async onRequestBody(body: Uint8Array, query = "", headers = NO_HEADERS): Promise<Route> {
     const { budget, catalog, protocols, settlement, meter } = this.services;
     const startMs = performance.now();
     this.timer.reach("bodyMs");
@@ -125,18 +126,15 @@ export class Exchange implements UpstreamCall, ExchangeHost {
       request.release(target);
       retainedBytes = request.retainedBytes;
       meter.routed((performance.now() - startMs) / 1000);
-      const call = new RoutedExchange({
-        exchange: this,
-        model,
-        target,
-        account,
-        request,
-        wantsCost: wantsCost || this.#wantsCost,
-      });
+      const wants = wantsCost || this.#wantsCost;
+      const call = new RoutedExchange({ exchange: this, model, target, account, request, wantsCost: wants });
       const { upstream, contextWindow } = model;
       const path = formatUpstreamPath(model, translation, query);
       const forwardedHeaders = listForwarded(model, translation);
-      return { upstream, path, body: draft.bytes, forwardedHeaders, contextWindow, call };
+      const server = chooseServerHeaders(model, { admission, headers, body: parsed.value });
+      this.timer.pinned(server.pinnedBy);
+      const serverHeaders = server.headers;
+      return { upstream, path, body: draft.bytes, forwardedHeaders, serverHeaders, contextWindow, call };
     } finally {
       this.#counted.release(retainedBytes);
     }

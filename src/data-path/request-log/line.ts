@@ -88,6 +88,7 @@ const MEMBERS = {
   settled_at: { write: ({ settledAtMs }) => formatMoment(settledAtMs), read: z.string() },
   duration_ms: { write: ({ timeline }) => String(timeline?.endMs ?? null) },
   first_token_ms: { write: ({ timeline }) => String(timeline?.firstTokenMs ?? null) },
+  pinned_by: { write: ({ result }) => formatJsonText(result.way?.pinnedBy ?? null) },
   upstream: { write: ({ upstream }) => formatJsonText(upstream?.name ?? null) },
   upstream_status: { write: ({ upstream }) => String(upstream?.status ?? null) },
   upstream_reason: {

@@ -6,6 +6,7 @@
  * @see docs/envoy.md for the reason of each protection.
  */
 import { join } from "node:path";
+import { pinsSessions } from "../../shared/config/affinity.ts";
 import type { Config } from "../../shared/config/schema.ts";
 import { ENVOY_ADMIN_SOCKET_NAME, GRACEFUL_CLOSE_FLAG } from "../names.ts";
 import { createBodyLimits } from "./body-limits.ts";
@@ -180,14 +181,13 @@ function createSidecar(
 }
 
 function createUpstreamClusters(config: Config, places: AuthorityPlaces): EnvoyNode[] {
-  return config.upstreams.map((upstream) =>
-    createUpstreamCluster(upstream, {
+  return config.upstreams.map((upstream) => {
+    const models = config.catalog.filter((model) => model.upstream === upstream.name);
+    return createUpstreamCluster(upstream, {
       credentials: listCredentialFiles(upstream, places.secretsDirectory),
-      speaksMessages: config.catalog.some(
-        (model) =>
-          model.upstream === upstream.name && (model.protocols ?? upstream.protocols).includes("messages"),
-      ),
+      speaksMessages: models.some((model) => (model.protocols ?? upstream.protocols).includes("messages")),
+      pinsSessions: models.some((model) => pinsSessions(model, upstream)),
       ...places,
-    }),
-  );
+    });
+  });
 }

@@ -2,6 +2,7 @@
 import { isIP } from "node:net";
 import type { UpstreamConfig } from "../../shared/config/schema.ts";
 import type { UpstreamEndpoint } from "../../shared/config/schema/urls.ts";
+import { PIN_HEADER } from "../../shared/contract/header-names.ts";
 import { formatHost } from "../../shared/host/local-url.ts";
 import { createOutlierDetection } from "./cluster-parts.ts";
 import { formatSeconds } from "./render-options.ts";
@@ -12,6 +13,8 @@ import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
  * is picked three times out of four.
  */
 const PICKS_OF_ANOTHER_SERVER = 100;
+/** Bound of a server's load, in percent of the average of all. */
+const MAX_LOAD_PERCENT = 150;
 /** Timeout of a health check. */
 const LONGEST_CHECK_SECONDS = 5;
 
@@ -21,17 +24,13 @@ export function createDiscovery(endpoints: readonly UpstreamEndpoint[]): EnvoyNo
   return { type: "STRICT_DNS", dns_lookup_family: "V4_PREFERRED" };
 }
 
-/** Returns `lb_policy` and its settings. */
-export function createBalancing({ slowStartSeconds, healthCheck }: UpstreamConfig): EnvoyNode {
+/** Returns the balancing policy and `common_lb_config`. */
+export function createBalancing(
+  { slowStartSeconds, healthCheck }: UpstreamConfig,
+  pinsSessions: boolean,
+): EnvoyNode {
   return {
-    lb_policy: "LEAST_REQUEST",
-    ...(slowStartSeconds === null
-      ? {}
-      : {
-          least_request_lb_config: {
-            slow_start_config: oneLine({ slow_start_window: formatSeconds(slowStartSeconds) }),
-          },
-        }),
+    ...(pinsSessions ? createHashing() : createLeastRequest(slowStartSeconds)),
     "#common_lb_config":
       healthCheck === null
         ? "A server that is back is used at once. When none can be reached, all are tried: one may be back."
@@ -41,6 +40,44 @@ export function createBalancing({ slowStartSeconds, healthCheck }: UpstreamConfi
       update_merge_window: "0s",
       healthy_panic_threshold: { value: healthCheck === null ? 1 : 0 },
     }),
+  };
+}
+
+function createLeastRequest(slowStartSeconds: number | null): EnvoyNode {
+  return {
+    lb_policy: "LEAST_REQUEST",
+    ...(slowStartSeconds === null
+      ? {}
+      : {
+          least_request_lb_config: {
+            slow_start_config: oneLine({ slow_start_window: formatSeconds(slowStartSeconds) }),
+          },
+        }),
+  };
+}
+
+/** Consistent hashing with bounded load. If servers come or go, only their own sessions move. */
+function createHashing(): EnvoyNode {
+  const hashing = {
+    "#hash_balance_factor":
+      "No server gets more than this percentage of the average requests in flight: the rest goes elsewhere.",
+    hash_balance_factor: MAX_LOAD_PERCENT,
+    "#hash_policy": "Written by ext_proc; requests without it are spread by weight.",
+    hash_policy: [oneLine({ header: { header_name: PIN_HEADER } })],
+  };
+  const maglev = "envoy.extensions.load_balancing_policies.maglev.v3.Maglev";
+  return {
+    "#load_balancing_policy": "A session stays at one server, which has its prompt in the cache.",
+    load_balancing_policy: {
+      policies: [
+        {
+          typed_extension_config: {
+            name: "envoy.load_balancing_policies.maglev",
+            typed_config: typed(maglev, { consistent_hashing_lb_config: hashing }),
+          },
+        },
+      ],
+    },
   };
 }
 
@@ -103,11 +140,6 @@ function createLbEndpoint(endpoint: UpstreamEndpoint, isChecked: boolean): Envoy
 export function formatAuthority({ host, port, usesTls }: UpstreamEndpoint): string {
   const name = formatHost(host);
   return port === (usesTls ? 443 : 80) ? name : `${name}:${port}`;
-}
-
-/** Returns whether a request may reach another server: several are named, or a name may resolve to several. */
-export function hasSeveralServers({ endpoints }: UpstreamConfig): boolean {
-  return endpoints.length > 1 || endpoints.some(({ host }) => isIP(host) === 0);
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Cluster of each upstream, with the upstream's name. */
+import { hasSeveralServers } from "../../shared/config/affinity.ts";
 import type { UpstreamConfig } from "../../shared/config/schema.ts";
 import { createCircuitBreakers, createHttpOptions, SHARED_CONNECTION } from "./cluster-parts.ts";
 import { formatSeconds } from "./render-options.ts";
@@ -8,18 +9,19 @@ import {
   createHealth,
   createLoadAssignment,
   createRetryPolicy,
-  hasSeveralServers,
 } from "./upstream-balancing.ts";
 import { createUpstreamFilters } from "./upstream-filters.ts";
 import type { CredentialFile } from "./upstream-secrets.ts";
 import { type AuthorityPlaces, createUpstreamTls } from "./upstream-tls.ts";
 import { type EnvoyNode, oneLine } from "./yaml-document.ts";
 
-/** Files that an upstream's cluster names. */
+/** What an upstream's cluster depends on besides its own settings. */
 export interface UpstreamFiles extends AuthorityPlaces {
   readonly credentials: readonly CredentialFile[];
   /** True if the upstream or one of its models is configured to speak messages. */
   readonly speaksMessages: boolean;
+  /** At least one of its models keeps sessions on a server. */
+  readonly pinsSessions: boolean;
 }
 
 const MAX_IN_FLIGHT = 100_000;
@@ -32,7 +34,7 @@ export function createUpstreamCluster(upstream: UpstreamConfig, files: UpstreamF
     name: upstream.name,
     ...createDiscovery(upstream.endpoints),
     connect_timeout: formatSeconds(upstream.connectTimeoutSeconds),
-    ...createBalancing(upstream),
+    ...createBalancing(upstream, files.pinsSessions),
     circuit_breakers: createCircuitBreakers(MAX_IN_FLIGHT, canRetry ? MAX_IN_FLIGHT : 0),
     ...createHealth(upstream),
     typed_extension_protocol_options: createProtocolOptions(

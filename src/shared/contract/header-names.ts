@@ -22,11 +22,21 @@ interface NamedHeader {
 }
 
 /** Headers that name a request's session, in order of precedence: the documented one, Claude Code's and Codex's. */
-export const SESSION_HEADERS: readonly NamedHeader[] = [
+export const SESSION_HEADERS: readonly [NamedHeader, ...NamedHeader[]] = [
   { name: "x-session-id", title: "X-Session-Id" },
   { name: "x-claude-code-session-id", title: "X-Claude-Code-Session-Id" },
   { name: "session-id", title: "Session-Id" },
 ];
+/** Sent by clients of other gateways and model providers; names a session for its server only, never for its cap. */
+export const AFFINITY_HEADER = "x-session-affinity";
+
+/** Hash of a request's session, by which Envoy chooses a server of the upstream. Never sent to the server. */
+export const PIN_HEADER = "x-igw-session";
+
+/** Read by endpoint pickers of the Gateway API Inference Extension: whose turn a request takes, and its objective. */
+export const FAIRNESS_HEADER = "x-gateway-fairness-id";
+export const OBJECTIVE_HEADER = "x-gateway-inference-objective";
+
 /** Budget of the session, for the gateway only. */
 export const SESSION_BUDGET_HEADER: NamedHeader = { name: "x-session-budget", title: "X-Session-Budget" };
 

@@ -85,6 +85,7 @@ describe("parseConfig", () => {
         forwardHeaders: [],
         healthCheck: null,
         slowStartSeconds: null,
+        endpointPicker: null,
         tls: null,
         connectTimeoutSeconds: 5,
         endpoints: [

@@ -123,6 +123,31 @@ describe("renderBootstrap", () => {
     });
   });
 
+  it.each([
+    { affinity: "", policy: "session" },
+    { affinity: "affinity: off, ", policy: "off" },
+  ])(
+    "keeps sessions on a server of several unless every model has `affinity: off`: $policy",
+    ({ affinity, policy }) => {
+      const model = (id: string) =>
+        `  - {id: acme/${id}, upstream: replicas, ${affinity}context_window: 9, max_output_tokens: 9, prices: {USD: {input: "1", output: "1"}}}\n`;
+      const cluster = read(render(model("one") + model("two") + SIDECAR)).clusters.get("replicas");
+      const hashing = {
+        hash_balance_factor: 150,
+        hash_policy: [{ header: { header_name: "x-igw-session" } }],
+      };
+      const maglev = {
+        name: "envoy.load_balancing_policies.maglev",
+        typed_config: expect.objectContaining({ consistent_hashing_lb_config: hashing }),
+      };
+      expect([cluster?.["lb_policy"], cluster?.["load_balancing_policy"]]).toEqual(
+        policy === "off"
+          ? ["LEAST_REQUEST", undefined]
+          : [undefined, { policies: [{ typed_extension_config: maglev }] }],
+      );
+    },
+  );
+
   it("passes requests through ext_authz, ext_proc, content_length and router, in this order", () => {
     const names = PLAIN.manager.http_filters.map((filter) => filter.name.split(".").at(-1));
     expect(names).toEqual([

@@ -17,6 +17,7 @@ export class RequestTimer {
     firstTokenMs: null,
   };
   #upstream: UpstreamEnd | null = null;
+  #pinnedBy: RequestWay["pinnedBy"];
   #streamedBytes = 0;
 
   /** Since the admission. */
@@ -55,6 +56,11 @@ export class RequestTimer {
     this.#upstream = { name, status: null, cause: null };
   }
 
+  /** @param source What named the session that keeps the request on a server; null: none. */
+  pinned(source: string | null): void {
+    this.#pinnedBy = source ?? undefined;
+  }
+
   answered(status: number): void {
     this.reach("upstreamMs");
     if (this.#upstream === null) return;
@@ -87,6 +93,7 @@ export class RequestTimer {
       },
       upstream: this.#upstream,
       requestedModel: requestedModel === null || requestedModel === model ? undefined : requestedModel,
+      pinnedBy: this.#pinnedBy,
     };
   }
 }

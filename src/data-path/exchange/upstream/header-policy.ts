@@ -10,7 +10,7 @@ import {
 } from "../../../shared/contract/header-names.ts";
 import type { Header } from "../reply.ts";
 import { setBounded } from "../../../shared/collections/set-bounded.ts";
-import type { Route } from "./upstream-call.ts";
+import type { RequestHeaders, Route } from "./upstream-call.ts";
 
 /** Headers for every upstream: the body's type, the client's name and the trace. docs/api.md lists them for users. */
 const FOR_UPSTREAMS: ReadonlySet<string> = new Set([
@@ -89,25 +89,22 @@ export function namesToRemoveUpstream(names: Iterable<string>, forwarded: readon
   return remove;
 }
 
-/** Headers of a request that affect decisions here. */
-export interface RequestHeaders {
-  readonly names: readonly string[];
-  /** The value of `BETA_HEADER`. */
-  readonly betas?: string | undefined;
-}
+type ForwardedParts = Pick<Route, "forwardedHeaders" | "contextWindow" | "serverHeaders">;
 
 /** Changes to a request's headers before it goes upstream. */
 export function changesForUpstream(
   { names, betas }: RequestHeaders,
-  { forwardedHeaders, contextWindow }: Pick<Route, "forwardedHeaders" | "contextWindow">,
-): { setHeaders: Header[]; removeHeaders: string[] } {
+  { forwardedHeaders, contextWindow, serverHeaders }: ForwardedParts,
+): { setHeaders: readonly Header[]; removeHeaders: string[] } {
   const removeHeaders = namesToRemoveUpstream(names, forwardedHeaders);
   if (betas === undefined || !forwardedHeaders.includes(BETA_HEADER)) {
-    return { setHeaders: [], removeHeaders };
+    return { setHeaders: serverHeaders, removeHeaders };
   }
   const kept = limitBetas(betas, contextWindow);
   if (kept === "") removeHeaders.push(BETA_HEADER);
-  return { setHeaders: kept === "" || kept === betas ? [] : [[BETA_HEADER, kept]], removeHeaders };
+  const setHeaders: readonly Header[] =
+    kept === "" || kept === betas ? serverHeaders : [...serverHeaders, [BETA_HEADER, kept]];
+  return { setHeaders, removeHeaders };
 }
 
 function isForUpstreams(name: string): boolean {

@@ -4,6 +4,17 @@ import type { Admission } from "../../limits/admission.ts";
 import type { Settled } from "../../settlement/settled.ts";
 import type { Header, Reply } from "../reply.ts";
 
+/** Headers of a request that affect its route. */
+export interface RequestHeaders {
+  readonly names: readonly string[];
+  /** The value of `anthropic-beta`. */
+  readonly betas?: string | undefined;
+  /** The value of `x-session-affinity`. */
+  readonly affinity?: string | undefined;
+}
+
+export const NO_HEADERS: RequestHeaders = { names: [] };
+
 /** Upstream and body of a routed request. */
 export interface Route {
   /** Name of an Envoy cluster. */
@@ -12,6 +23,8 @@ export interface Route {
   readonly body: Uint8Array;
   /** Protocol-specific request headers that are forwarded upstream. */
   readonly forwardedHeaders: readonly string[];
+  /** Headers by which a server of the upstream is chosen; see server-headers.ts. */
+  readonly serverHeaders: readonly Header[];
   /** Size of the model's context window in tokens. Headers that request a larger one are removed. */
   readonly contextWindow: number;
   /** Handles the call from here on. */
@@ -48,7 +61,7 @@ export interface UpstreamCall {
    * @param query Query of the client's path, without the question mark.
    * @throws GatewayError if the request is rejected.
    */
-  onRequestBody(body: Uint8Array, query: string): Promise<Route | Reply>;
+  onRequestBody(body: Uint8Array, query: string, headers: RequestHeaders): Promise<Route | Reply>;
   /** The client got an error. */
   onRefused(error: GatewayError): void;
   /** The stream ended before the body was complete. Never throws. */

@@ -108,6 +108,7 @@ export const waySchema: z.ZodType<RequestWay> = z.object({
     .nullable(),
   upstream: z.object({ name: z.string(), status: moment, cause: z.string().nullable() }).nullable(),
   requestedModel: z.string().optional(),
+  pinnedBy: z.string().optional(),
 });
 
 /** Formats as JSON. */

@@ -46,6 +46,8 @@ export interface RequestWay {
   readonly upstream: UpstreamEnd | null;
   /** Model name in the request, if it is not a catalog id. Omitted: it is one, or it is unknown. */
   readonly requestedModel?: string | undefined;
+  /** What named the session that kept it on one server of its upstream. Left out: nothing did. */
+  readonly pinnedBy?: string | undefined;
 }
 
 export const UNKNOWN_WAY: RequestWay = { timeline: null, upstream: null };

@@ -87,7 +87,7 @@ function formatTimeline(timeline: RequestTimeline): NamedTimeline {
 function formatRequest(request: RecentRequest, organizationId: string, names: UsageNames) {
   const { userId, groupId } = parseOwnerIds(request.owners);
   const { route, model, ...status } = formatRequestStatus(request);
-  const { timeline, upstream } = request.way;
+  const { timeline, upstream, pinnedBy = null } = request.way;
   return {
     ...status,
     route: scrub(route),
@@ -104,6 +104,7 @@ function formatRequest(request: RecentRequest, organizationId: string, names: Us
     duration_ms: timeline?.endMs ?? null,
     first_token_ms: timeline?.firstTokenMs ?? null,
     timeline: timeline === null ? null : formatTimeline(timeline),
+    pinned_by: pinnedBy,
     upstream: upstream === null ? null : describeUpstream(upstream),
   };
 }

@@ -84,6 +84,10 @@ const requestFields = {
     .strictObject(createTimelineShape())
     .nullable()
     .describe("Milliseconds from its admission to each step; null: not reached."),
+  pinned_by: textOrNull(
+    "Header or field that named the session by which the upstream's server was chosen. `prompt`: system prompt and first user message. Null: not chosen by session.",
+    "x-session-id",
+  ),
   upstream: z
     .strictObject({
       name: z.string(),

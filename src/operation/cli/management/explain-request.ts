@@ -48,6 +48,7 @@ function listFacts(request: JsonObject, organization: JsonObject): readonly Fiel
     ...showGiven("requested model", request["requested_model"]),
     ...showGiven("session", request["session_id"]),
     ["status", [formatValue(request["status"]), request["error_code"]].filter(Boolean).join(" ")],
+    ...showGiven("server chosen by", request["pinned_by"]),
     ...showGiven("upstream", upstream && formatUpstream(upstream)),
     ...showGiven("Envoy's details", upstream?.["envoy_details"]),
   ];

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { isLoopback } from "../../host/local-url.ts";
 import type { FieldPath } from "../config-error.ts";
 import type { CrossProblem } from "./check-names.ts";
+import { checkAffinity } from "./check-affinity.ts";
 import { checkOutputPrices } from "./check-output-prices.ts";
 import { checkSignIn } from "./check-sign-in.ts";
 import { checkUpstreams } from "./check-upstreams.ts";
@@ -19,6 +20,7 @@ export function checkSettings(file: unknown, baseDir: string): CrossProblem[] {
     ...checkUpstreams(file),
     ...checkRedis(file),
     ...checkModels(file),
+    ...checkAffinity(file),
     ...checkLimits(file),
     ...checkAdmin(file),
     ...checkSockets(file, baseDir),

@@ -1,7 +1,7 @@
 import * as z from "zod";
 
 import { REASONING_EFFORTS } from "../../contract/model-profile.ts";
-import { choices, described, integer, list, mapping, orNull, text } from "./fields.ts";
+import { choice, choices, described, integer, list, mapping, orNull, text } from "./fields.ts";
 import { modelName, NAME_VALUES } from "./model-names.ts";
 import { createPricesSchema } from "./prices.ts";
 import { createProfileSchema } from "./profile.ts";
@@ -65,6 +65,14 @@ function createIdentityShape() {
     protocols: described(protocols().optional(), "The upstream's protocols for this model.", {
       default: "the upstream's `protocols`",
     }),
+    affinity: described(
+      orNull(choice(["session", "off"])),
+      "`session`: requests of a session go [to the same server](configuration.md#keep-sessions-on-one-server).",
+      {
+        default:
+          "`session` if the upstream has several servers of one priority, without slow start or picker",
+      },
+    ),
   };
 }
 

@@ -37,7 +37,7 @@ export async function showRequest(page: OrganizationPageCall): Promise<PageAnswe
 }
 
 function Facts({ page, request }: { page: OrganizationPageCall; request: ExplainedRequestView }) {
-  const { upstream, requested_model: requested, session_id: session } = request;
+  const { upstream, requested_model: requested, session_id: session, pinned_by: pinnedBy } = request;
   const tags = Object.entries(request.tags).map(([name, value]) => `${name}=${value}`);
   const facts: Readonly<Record<string, Child>> = {
     status: <RequestStatus request={request} />,
@@ -51,6 +51,7 @@ function Facts({ page, request }: { page: OrganizationPageCall; request: Explain
     "requested model": requested === null ? null : <bdi>{requested}</bdi>,
     tags: tags.length === 0 ? null : tags.join(", "),
     session: session === null ? null : <a href={sessionPath(page.base, session)}>{session}</a>,
+    "server chosen by": pinnedBy === null ? null : <code>{pinnedBy}</code>,
     upstream: upstream === null ? null : describeUpstream(upstream),
     "Envoy's details": upstream?.envoy_details ? <code class="break">{upstream.envoy_details}</code> : null,
   };

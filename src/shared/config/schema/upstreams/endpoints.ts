@@ -1,5 +1,5 @@
 /** Addresses of an upstream: one server or several, their shares of requests, and health checks. */
-import { described, integer, list, mapping, orNull, text } from "../fields.ts";
+import { described, integer, list, mapping, orNull, sectionOrNull, text } from "../fields.ts";
 import { upstreamUrl } from "../urls.ts";
 
 const MAX_WEIGHT = 1_000;
@@ -19,6 +19,7 @@ export function createPlaceFields() {
     endpoints: createEndpointsSchema().optional(),
     health_check: createHealthCheckSchema(),
     slow_start_seconds: createSlowStartSchema(),
+    endpoint_picker: createEndpointPickerSchema(),
   };
 }
 
@@ -47,6 +48,17 @@ function createHealthCheckSchema() {
       .describe("Time between checks; two failures remove an endpoint, one success restores it."),
   });
   return orNull(healthCheck);
+}
+
+/** `upstreams[].endpoint_picker`. */
+function createEndpointPickerSchema() {
+  return sectionOrNull({
+    objective: described(
+      orNull(text("the name of an `InferenceObjective`", /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/)),
+      "Sent to the [endpoint picker](envoy.md#use-an-endpoint-picker) in `x-gateway-inference-objective`.",
+      { type: "name of an `InferenceObjective`" },
+    ),
+  });
 }
 
 /** `upstreams[].slow_start_seconds`. */

@@ -1,0 +1,14 @@
+/** Reads the beginning of a request: the headers that affect its route. */
+import { BETA_HEADER } from "../data-path/exchange/upstream/header-policy.ts";
+import type { RequestHeaders } from "../data-path/exchange/upstream/upstream-call.ts";
+import { AFFINITY_HEADER } from "../shared/contract/header-names.ts";
+import type { HeaderMap__Output } from "./messages/generated/envoy/config/core/v3/HeaderMap.ts";
+import { findHeader, namesOf } from "./messages/headers.ts";
+
+export function readRequestHeaders(map: HeaderMap__Output | undefined): RequestHeaders {
+  return {
+    names: namesOf(map),
+    betas: findHeader(map, BETA_HEADER),
+    affinity: findHeader(map, AFFINITY_HEADER),
+  };
+}
