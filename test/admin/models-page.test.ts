@@ -5,7 +5,14 @@ import { parseConfig } from "../../src/shared/config/load.ts";
 import { tagCombinationsKey } from "../../src/data-path/store/redis/keys.ts";
 import { OTHER_TAGS } from "../../src/shared/usage/tags.ts";
 import { cookieOf, createPageClient, formTokenOf, type PageClient } from "../support/page-client.ts";
-import { type AdminUnderTest, createOrganization, OPERATOR_TOKEN, startAdmin } from "./admin-fixture.ts";
+import { chargeInput, createIdentity, FINAL, holdInput } from "../store/fixture.ts";
+import {
+  type AdminUnderTest,
+  createApiKey,
+  createOrganization,
+  OPERATOR_TOKEN,
+  startAdmin,
+} from "./admin-fixture.ts";
 
 const CATALOG = `
 upstreams: [{name: local, url: "http://127.0.0.1:8000"}]
@@ -46,13 +53,13 @@ beforeAll(async () => {
 afterAll(() => admin.stop());
 
 describe("the Usage page", () => {
-  it("says in which month more combinations of tags came than are kept apart, and nothing until then", async () => {
+  it("says that more combinations of tags came than are kept apart, and nothing until then", async () => {
     const other = await createOrganization(admin, { name: "Tags" });
     const show = async (): Promise<string> => (await pages.get(`/organizations/${other}/usage`, cookie)).text;
     expect(await show()).not.toContain("combinations of tags");
     const month = new Date(await admin.store.timeMs()).toISOString().slice(0, 7);
     await admin.client.hset(tagCombinationsKey(other, month), OTHER_TAGS, OTHER_TAGS);
-    expect(await show()).toContain(`More than 1,000 combinations of tags in ${month}: `);
+    expect(await show()).toContain("More than 1,000 combinations of tags in a month: ");
   });
 });
 
@@ -70,6 +77,23 @@ describe("the Models page", () => {
       "from 2999-01-01: input 1.50, cached input 1.50, output 6.00",
     ]);
     expect(text).toContain("also rich-latest, gpt-rich");
+  });
+
+  it("shows the cached share of this month's input tokens by model", async () => {
+    const share = async (): Promise<string[]> => {
+      const { text } = await pages.get(`/organizations/${organization}/models`, cookie);
+      return [...text.matchAll(/data-label="cached share"[^>]*>(?:<[^>]*>)*([^<]*)</g)].map(
+        ([, shown = ""]) => shown,
+      );
+    };
+    expect(await share()).toEqual(["none", "none"]);
+    const { id: keyId } = await createApiKey(admin, organization);
+    const owner = { organizationId: organization, keyId, hash: "" };
+    const identity = { ...(await createIdentity(admin.store, owner)), model: "acme/plain" };
+    await admin.store.hold(holdInput(identity));
+    // 10 input and 3 cached tokens.
+    await admin.store.charge(chargeInput(identity, 1, 0n, { final: FINAL }));
+    expect(await share()).toEqual(["none", "23 %"]);
   });
 
   it("shows what the API has", async () => {

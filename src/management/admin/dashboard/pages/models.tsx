@@ -3,27 +3,29 @@ import { formatCount, spellOut } from "../../format.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { Layout } from "../parts/layout.tsx";
 import { RowTable, type RowTableColumns } from "../parts/table.tsx";
-import type { CatalogView } from "../views.ts";
+import { addUp, readUsage } from "../usage-range.ts";
+import type { CatalogView, UsageRowView } from "../views.ts";
 import { listOtherRates } from "../../../../data-path/pricing/rates.ts";
 
 type Model = CatalogView["data"][number];
 
 async function showModels(page: OrganizationPageCall): Promise<PageAnswer> {
-  const { body } = await page.api("GET /api/catalog");
+  const [{ body }, usage] = await Promise.all([page.api("GET /api/catalog"), readUsage(page, "model")]);
   const { data } = body;
   const { currency } = page.organization;
   return showPage(
     <Layout page={page} title="Models" section="models">
       <p>
         Prices in force, in {currency} per million tokens. Under other prices stands what differs from them,
-        and what is announced.
+        and what is announced. The cached share is the part of this month's input tokens that model servers
+        had in their prompt caches.
       </p>
-      <RowTable label="Models" class="stack" columns={columnsOf(currency)} rows={data} />
+      <RowTable label="Models" class="stack" columns={columnsOf(currency, usage.data)} rows={data} />
     </Layout>,
   );
 }
 
-function columnsOf(currency: string): RowTableColumns<Model> {
+function columnsOf(currency: string, usage: readonly UsageRowView[]): RowTableColumns<Model> {
   const price = (label: string, rate: "input" | "cached_input" | "output") => ({
     label,
     kind: "number" as const,
@@ -42,6 +44,7 @@ function columnsOf(currency: string): RowTableColumns<Model> {
     price("input", "input"),
     price("cached input", "cached_input"),
     price("output", "output"),
+    { label: "cached share", kind: "number", cell: ({ id }) => formatCachedShare(usage, id) },
     { label: "other prices", cell: ({ prices }) => <OtherPrices price={prices[currency]} /> },
     {
       label: "context",
@@ -55,6 +58,14 @@ function columnsOf(currency: string): RowTableColumns<Model> {
     },
     { label: "can", cell: ({ capabilities }) => capabilities.map(spellOut).join(", ") },
   ];
+}
+
+/** "87 %"; "none" if the model had no input tokens. */
+function formatCachedShare(usage: readonly UsageRowView[], id: string): string {
+  const rows = usage.filter(({ model }) => model === id);
+  const cached = addUp(rows, "cached_input_tokens");
+  const input = addUp(rows, "input_tokens") + cached;
+  return input === 0 ? "none" : `${Math.round((100 * cached) / input)} %`;
 }
 
 function describeModel(model: Model, currency: string): string {
