@@ -46,15 +46,16 @@ describe.skipIf(CHROMIUM === null)(`details of the dashboard${SKIPPED_WHY}`, () 
   }, 120_000);
   afterAll(() => admin.stop());
 
-  it("an API key at the sign-in is called one, and stands neither on the page nor in a log", async () => {
+  it("an API key signs in to its own page, and is neither on the page nor in a log", async () => {
     const { key } = await createApiKey(admin, quiet.replace("/organizations/", ""), { name: "typed" });
     const stranger = await open();
     await stranger.goto(`${admin.url}/sign-in`);
     await stranger.getByLabel("Token").fill(` ${key} `);
     await stranger.getByRole("button", { name: "Sign in" }).click();
-    const said = await stranger.getByRole("alert").textContent();
-    expect(said).toContain("That is an API key (sk-igw-…), not a token");
-    expect(said).toContain("Sign in with the operator's token or an organization's (igw_org_…).");
+    await stranger.getByRole("heading", { level: 1, name: 'API key "typed"' }).waitFor();
+    await stranger.getByText("No usage yet.").waitFor();
+    await stranger.getByText("Snippets for acme/echo-small").click();
+    expect(await stranger.getByRole("region", { name: "curl, code" }).textContent()).toContain("$API_KEY");
     expect(await stranger.content()).not.toContain(key);
     expect(stranger.url()).not.toContain(key);
     expect(JSON.stringify(admin.logs)).not.toContain(key);

@@ -129,6 +129,10 @@ describe.skipIf(CHROMIUM === null)(`sign-in with identity providers${SKIPPED_WHY
     expect((await stack.send({ path: "/v1/models", key: renewed })).status).toBe(401);
     await page.goto(`${stack.adminUrl}/organizations/${organization}/keys`);
     expect(await heading(page)).toBe("Not allowed");
+    // Where the link of a 402 leads.
+    await page.goto(`${stack.adminUrl}/organizations/${organization}/settings#limits`);
+    await page.waitForURL(/\/me#limits$/);
+    expect(await heading(page)).toBe("Your keys");
   });
 
   it("lists who is signed in for the operator, who ends it there", async () => {

@@ -4,8 +4,8 @@ import { type HttpAnswer, send } from "./http.ts";
 export interface PageClient {
   get(path: string, cookie?: string): Promise<HttpAnswer>;
   post(path: string, form: Record<string, string>, headers?: Record<string, string>): Promise<HttpAnswer>;
-  /** Sends the sign-in form as a browser does. */
-  signIn(token: string, form?: Record<string, string>): Promise<HttpAnswer>;
+  /** Sends the sign-in form as a browser does. @param cookie That the browser has already. */
+  signIn(token: string, form?: Record<string, string>, cookie?: string): Promise<HttpAnswer>;
 }
 
 export function createPageClient(url: string): PageClient {
@@ -21,10 +21,11 @@ export function createPageClient(url: string): PageClient {
   return {
     get,
     post,
-    async signIn(token, form = {}) {
-      const visit = await get("/sign-in");
+    async signIn(token, form = {}, cookie = "") {
+      const visit = await get("/sign-in", cookie);
       const fields = { form_token: formTokenOf(visit), token, ...form };
-      return post("/sign-in", fields, { cookie: cookieOf(visit) });
+      const cookies = [cookieOf(visit), cookie].filter((one) => one !== "");
+      return post("/sign-in", fields, { cookie: cookies.join("; ") });
     },
   };
 }
@@ -40,6 +41,6 @@ export function cookieOf(answer: HttpAnswer): string {
     .join("; ");
 }
 
-export function formTokenOf(answer: HttpAnswer): string {
+export function formTokenOf(answer: Pick<HttpAnswer, "text">): string {
   return /name="form_token" value="([^"]+)"/u.exec(answer.text)?.[1] ?? "";
 }

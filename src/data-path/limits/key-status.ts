@@ -8,7 +8,8 @@ import { LIMIT_KINDS, LIMIT_PERIODS } from "../../shared/settings/limits.ts";
 import { monthBudgetOf, monthCapOf } from "../../shared/settings/month-limits.ts";
 import { raisedCap } from "../../shared/settings/raises.ts";
 import type { AdmittedOwner } from "../store/types/admission.ts";
-import { LIMIT_SCOPES } from "../store/types/decision.ts";
+import { LIMIT_SCOPES, type LimitScope } from "../store/types/decision.ts";
+import { TOKEN_LIMIT_ROWS, TOKEN_LIMIT_TYPES } from "../../shared/settings/token-limits.ts";
 
 const cents = () => z.int();
 const capCents = () => z.int().nullable();
@@ -67,7 +68,16 @@ export const keyStatus = z.strictObject({
         resets_at: z.iso.datetime().nullable().describe("End of the window; null: never."),
       }),
     )
-    .describe("Every cap and budget of the key's requests, without limits of tokens per minute."),
+    .describe("Every cap and budget of the key's requests."),
+  token_limits: z
+    .array(
+      z.strictObject({
+        scope: z.enum(LIMIT_SCOPES),
+        type: z.enum(TOKEN_LIMIT_TYPES).describe("`total`: input and output together."),
+        tokens_per_minute: z.int().min(1),
+      }),
+    )
+    .describe("Every limit of tokens per minute that the key's requests meet."),
   allowed_models: z.array(z.string()).nullable().describe("Null: all."),
   expires_at: z.iso.datetime().nullable().describe("Null: never."),
 });
@@ -79,8 +89,8 @@ export interface KeyStatusInput {
   readonly spend: SpendFigures;
   /** Limits of all scopes that apply to the key's requests. */
   readonly limits: LimitReading;
-  readonly user: AdmittedOwner | null;
-  readonly group: AdmittedOwner | null;
+  readonly user: (AdmittedOwner & TokenLimits) | null;
+  readonly group: (AdmittedOwner & TokenLimits) | null;
   /** Whole requests left in the bucket. */
   readonly remainingRequests: number;
   /** The bucket's capacity. */
@@ -130,7 +140,26 @@ export function formatKeyStatus(input: KeyStatusInput): KeyStatus {
       const shown = formatLimit(limit, limits.timeMs);
       return isTold(limit) ? shown : { ...shown, ...NO_AMOUNTS_OF_LIMIT };
     }),
+    token_limits: [
+      ...formatTokenLimits("key", key),
+      ...formatTokenLimits("user", user),
+      ...formatTokenLimits("group", group),
+      ...formatTokenLimits("organization", organization),
+    ],
   };
+}
+
+/** Token limits of a key, user, group or organization. */
+type TokenLimits = { readonly [Row in keyof typeof TOKEN_LIMIT_ROWS]: number | null };
+
+const TOKEN_ROWS = Object.keys(TOKEN_LIMIT_ROWS) as readonly (keyof typeof TOKEN_LIMIT_ROWS)[];
+
+/** Formats the token limits of an owner, in the order of TOKEN_LIMIT_TYPES. */
+function formatTokenLimits(scope: LimitScope, owner: TokenLimits | null): KeyStatus["token_limits"] {
+  return TOKEN_LIMIT_TYPES.flatMap((type, position) => {
+    const perMinute = owner?.[TOKEN_ROWS[position] ?? "tokensPerMinute"] ?? null;
+    return perMinute === null ? [] : [{ scope, type, tokens_per_minute: perMinute }];
+  });
 }
 
 const NO_AMOUNTS = { spent_cents: null, hard_cap_cents: null, budget_cents: null, remaining_cents: null };

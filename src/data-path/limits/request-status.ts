@@ -98,7 +98,7 @@ export function formatRequestStatus(request: RecentRequest): RequestStatus {
 }
 
 /** Removes the amounts of all caps but the key's, if the organization hides them from clients. */
-export function withoutAmounts(status: RequestStatus): RequestStatus {
+export function withoutAmounts<Status extends Pick<RequestStatus, "checks">>(status: Status): Status {
   return { ...status, checks: status.checks.map(withoutFigures) };
 }
 

@@ -1,3 +1,5 @@
+import { isUsable } from "../../shared/settings/state.ts";
+import type { Store } from "../../data-path/store/types.ts";
 import type { TokenRecord, TokenStore } from "../../data-path/store/types/tokens.ts";
 import { AdminError } from "./admin-error.ts";
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
@@ -6,6 +8,7 @@ export type Principal =
   /** `person`: set if an identity provider gave the role; otherwise it is the operator's token. */
   | { readonly type: "operator"; readonly person?: Person }
   | ({ readonly type: "token" } & Pick<TokenRecord, "id" | "name" | "role" | "organizationId">)
+  | KeyHolder
   | {
       readonly type: "person";
       readonly name: string;
@@ -15,6 +18,15 @@ export type Principal =
       readonly userId: string | null;
       readonly person: Person;
     };
+
+/** Holder of an API key, signed in with it: can read what the key itself can ask, and change nothing. */
+export interface KeyHolder {
+  readonly type: "key";
+  readonly role: "key";
+  readonly name: string;
+  readonly organizationId: string;
+  readonly keyId: string;
+}
 
 /** Person signed in by an identity provider. */
 interface Person {
@@ -52,6 +64,27 @@ export async function findTokenHolder(
   if (record === null) return null;
   const { id, name, role, organizationId } = record;
   return { type: "token", id, name, role, organizationId };
+}
+
+/** Returns whether someone sees only what is their own: members, and holders of API keys. */
+export function isOnlyOwn(principal: Principal): boolean {
+  return principal.type === "key" || (principal.type === "person" && principal.role === "member");
+}
+
+export type KeyHolderStore = Pick<Store, "findPresentedKey" | "getOrganization" | "getUser" | "timeMs">;
+
+/** Returns the holder of the API key with this hash; null if requests with the key would return 401 or 403. */
+export async function findKeyHolder(sha256Hex: string, store: KeyHolderStore): Promise<KeyHolder | null> {
+  const key = await store.findPresentedKey(sha256Hex);
+  if (key === null) return null;
+  const { id: keyId, name, organizationId, userId } = key;
+  const [organization, user, nowMs] = await Promise.all([
+    store.getOrganization(organizationId),
+    userId === null ? null : store.getUser(organizationId, userId),
+    store.timeMs(),
+  ]);
+  if (organization === null || !isUsable(key, organization, nowMs) || user?.disabled === true) return null;
+  return { type: "key", role: "key", name, organizationId, keyId };
 }
 
 /** Returns the token of an `Authorization` header. */

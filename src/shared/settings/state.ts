@@ -54,6 +54,21 @@ export function keyStateOf(
   return spendStateOf(settings, spend);
 }
 
+interface Deletable {
+  readonly deletedAtMs: number | null;
+}
+
+/** Returns whether requests of the key are admitted, limits aside. */
+export function isUsable(
+  key: Pick<KeySettings, "disabled" | "expiresAtMs"> & Deletable,
+  organization: Pick<OrganizationSettings, "suspended"> & Deletable,
+  nowMs: number,
+): boolean {
+  const isOver = key.expiresAtMs !== null && key.expiresAtMs <= nowMs;
+  const isDeleted = key.deletedAtMs !== null || organization.deletedAtMs !== null;
+  return !isDeleted && !isOver && !key.disabled && !organization.suspended;
+}
+
 /** Returns the first reason why the requests of all keys are rejected; exceeding a budget does not reject. */
 export function organizationStateOf(
   settings: Limits & Pick<OrganizationSettings, "suspended"> & { readonly deletedAtMs: number | null },

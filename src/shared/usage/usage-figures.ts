@@ -48,6 +48,15 @@ export function isAmount(figure: UsageFigure): figure is AmountFigure {
   return typeof NO_USAGE[figure] === "bigint";
 }
 
+export type UsageAmounts = Pick<UsageFigures, AmountFigure>;
+
+const AMOUNTS = FIGURES.filter(isAmount);
+
+/** Builds the amounts from a function of each. */
+export function mapAmounts(amountOf: (figure: AmountFigure) => bigint): UsageAmounts {
+  return Object.fromEntries(AMOUNTS.map((figure) => [figure, amountOf(figure)])) as unknown as UsageAmounts;
+}
+
 /** Adds one row's figures to another. */
 export function addFigures(sum: MutableUsageFigures, added: UsageFigures): void {
   for (const figure of FIGURES) {

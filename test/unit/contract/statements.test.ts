@@ -159,7 +159,7 @@ const STATEMENTS: readonly Statement[] = [
   {
     where: "`limits` of `GET /v1/key`",
     text: () => section("docs/key-api.md", "## The key", "## A request"),
-    says: ["without limits of tokens per minute"],
+    says: ["Every limit of tokens per minute that the key's requests meet."],
     never: ["all that the key meets"],
   },
   {

@@ -59,6 +59,8 @@ interface Figures {
   readonly organizationCap?: number | null;
   readonly month?: string;
   readonly hideAmounts?: boolean;
+  readonly keyTokens?: number | null;
+  readonly organizationInputTokens?: number | null;
 }
 
 function statusOf({
@@ -68,10 +70,17 @@ function statusOf({
   organizationCap = null,
   month = "2026-11",
   hideAmounts = false,
+  keyTokens = null,
+  organizationInputTokens = null,
 }: Figures) {
   return formatKeyStatus({
-    key: { ...KEY, hardCapCents: keyCap },
-    organization: { ...ORGANIZATION, hardCapCents: organizationCap, hideAmounts },
+    key: { ...KEY, hardCapCents: keyCap, tokensPerMinute: keyTokens },
+    organization: {
+      ...ORGANIZATION,
+      hardCapCents: organizationCap,
+      hideAmounts,
+      inputTokensPerMinute: organizationInputTokens,
+    },
     spend: {
       month,
       timeMs: 0,
@@ -156,7 +165,15 @@ describe("formatKeyStatus", () => {
           resets_at: "2026-12-01T00:00:00Z",
         },
       ],
+      token_limits: [],
     });
+  });
+
+  it("names every limit of tokens per minute, the narrowest owner's first", () => {
+    expect(statusOf({ keyTokens: 1_000, organizationInputTokens: 90_000 }).token_limits).toEqual([
+      { scope: "key", type: "total", tokens_per_minute: 1_000 },
+      { scope: "organization", type: "input", tokens_per_minute: 90_000 },
+    ]);
   });
 
   it.each([

@@ -3,9 +3,8 @@ import type { Catalog } from "../../catalog/catalog.ts";
 import { getModel, listModels, type ModelQuestion } from "../../catalog/models-response.ts";
 import { GatewayError } from "../../../shared/contract/errors.ts";
 import type { Admission } from "../../limits/admission.ts";
-import { formatKeyStatus } from "../../limits/key-status.ts";
+import { type KeyStatusStore, readKeyStatus } from "../../limits/read-key-status.ts";
 import { formatRequestStatus, withoutAmounts } from "../../limits/request-status.ts";
-import { parseOwnerIds } from "../../store/types/owner-ids.ts";
 import type { Store } from "../../store/types.ts";
 import type { RequestMeter } from "../../../shared/telemetry/request-meter.ts";
 import type { Protocol, ProtocolName } from "../../translation/client-protocol.ts";
@@ -25,10 +24,7 @@ export interface LocalEndpoints {
 export interface LocalEndpointServices {
   readonly catalog: () => Catalog;
   readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
-  readonly store: Pick<
-    Store,
-    "getKey" | "getOrganization" | "getUser" | "getGroup" | "readSpend" | "readLimits" | "findRequest"
-  >;
+  readonly store: KeyStatusStore & Pick<Store, "findRequest">;
   readonly meter: Pick<RequestMeter, "finished">;
 }
 
@@ -99,22 +95,11 @@ function questionOf({ protocols }: LocalEndpointServices, admission: Admission):
 }
 
 async function keyStatus({ store }: LocalEndpointServices, admission: Admission) {
-  const { organizationId, keyId, owners } = admission;
-  const { userId, groupId } = parseOwnerIds(owners);
-  const [key, organization, spend, limits, user, group] = await reachable(
-    Promise.all([
-      store.getKey(admission),
-      store.getOrganization(organizationId),
-      store.readSpend(organizationId, null, [keyId]),
-      store.readLimits(organizationId, { keyId, owners }),
-      userId === null ? null : store.getUser(organizationId, userId),
-      groupId === null ? null : store.getGroup(organizationId, groupId),
-    ]),
-  );
-  if (key === null || organization === null) throw new GatewayError("invalid_api_key");
   const { remaining, capacity } = admission.rate;
-  const owned = { key, organization, user, group };
-  return formatKeyStatus({ ...owned, spend, limits, remainingRequests: remaining, burst: capacity });
+  const rate = { remainingRequests: remaining, burst: capacity };
+  const status = await reachable(readKeyStatus(store, admission, rate));
+  if (status === null) throw new GatewayError("invalid_api_key");
+  return status;
 }
 
 async function requestStatus({ store }: LocalEndpointServices, admission: Admission) {

@@ -5,6 +5,7 @@
  * only makes a key unknown. Hence the record is written before its look-up, and marked as deleted before its
  * look-up is removed. `repair.ts` repairs the rest after a crash in between.
  */
+import { findKeyReference } from "../admission/admit.ts";
 import { auditArguments } from "./audit.ts";
 import { timeMs } from "../redis/clock.ts";
 import { ensureWindows, periodsOf } from "../usage/windows.ts";
@@ -58,6 +59,17 @@ export const keyOperations: Operations<Omit<KeyStore, "repair">> = {
   async getKey(context, reference) {
     const fields = await readKey(context, reference);
     return fields === null ? null : parseKeyRecord(reference.organizationId, reference.keyId, fields);
+  },
+
+  async findPresentedKey(context, hash) {
+    const reference = await findKeyReference(context, hash);
+    const fields = reference === null ? null : await readKey(context, reference);
+    if (reference === null || fields === null) return null;
+    // The look-up alone decides nothing: see above.
+    const isFormer =
+      fields["former_hash"] === hash && (await timeMs(context)) < Number(fields["former_until"]);
+    if (fields["hash"] !== hash && !isFormer) return null;
+    return parseKeyRecord(reference.organizationId, reference.keyId, fields);
   },
 
   async listKeys(context, organizationId, page, owners = {}) {

@@ -33,6 +33,7 @@ const recordSchema = z.object({
   holder: z.discriminatedUnion("type", [
     z.object({ type: z.literal("operator"), proof: z.string() }),
     z.object({ type: z.literal("token"), tokenHash: z.string(), organizationId }),
+    z.object({ type: z.literal("key"), keyHash: z.string(), organizationId }),
     z.object({
       type: z.literal("person"),
       provider: z.string(),
@@ -133,9 +134,10 @@ function organizationOf(holder: SessionHolder): string | null {
   return holder.type === "operator" ? null : holder.organizationId;
 }
 
-/** Returns a digest of the holder: a person at an issuer, an organization's token, or the operator's. */
+/** Returns a digest of the holder: a person at an issuer, an organization's token, an API key, or the operator's token. */
 function digestOf(holder: SessionHolder): string {
   if (holder.type === "person") return digestOfIdentity(holder);
+  if (holder.type === "key") return holder.keyHash;
   return holder.type === "token" ? holder.tokenHash : "operator";
 }
 

@@ -13,6 +13,7 @@ import { type EntryFields, formatEntry, parseEntryFields } from "./recent-entry.
 import { nameRefusedTexts, parseRefusalChecks } from "./refused-entry.ts";
 import { TOKEN_FIGURES, USAGE_FIGURES } from "../../../shared/usage/figures.ts";
 import { mapTokens } from "../../../shared/usage/token-usage.ts";
+import { mapAmounts } from "../../../shared/usage/usage-figures.ts";
 import { storeOf } from "../run.ts";
 
 /** Entries that are always kept, if there were as many. Same value as in `lua/include/ended.lua`. */
@@ -171,8 +172,7 @@ function parseEntry([entryId, items]: [string, string[]]): [string, RecentReques
     way: entry.way,
     ...mapTokens((kind) => countOf(fields, TOKEN_FIGURES[kind].field)),
     estimated: fields["estimated"] === "1",
-    costMicrocents: BigInt(fields[USAGE_FIGURES.costMicrocents.field] ?? "0"),
-    toolMicrocents: BigInt(fields[USAGE_FIGURES.toolMicrocents.field] ?? "0"),
+    ...mapAmounts((figure) => BigInt(fields[USAGE_FIGURES[figure].field] ?? "0")),
   };
   return [entryId, request];
 }

@@ -123,6 +123,11 @@ export interface KeyStore {
   /** Also returns deleted keys while their figures are kept: see `deletedAtMs`. */
   getKey(reference: { organizationId: string; keyId: string }): Promise<KeyRecord | null>;
   /**
+   * Finds the key whose secret has this hash: the current one, or the previous one until it ends.
+   * @param sha256Hex 64 lower-case hexadecimal digits.
+   */
+  findPresentedKey(sha256Hex: string): Promise<KeyRecord | null>;
+  /**
    * Lists keys that are not deleted, in order of creation.
    * @param owners Only keys of this user, this group or both; a page may then have fewer items than its
    * limit.

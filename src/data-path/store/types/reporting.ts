@@ -3,7 +3,7 @@ import type { TokenBucketState } from "./token-rate.ts";
 import type { Limit, LimitPeriod } from "../../../shared/settings/limits.ts";
 import type { AdmissionDecision, LimitScope } from "./decision.ts";
 import type { TokenUsage } from "../../../shared/usage/token-usage.ts";
-import type { UsageFigures } from "../../../shared/usage/usage-figures.ts";
+import type { UsageAmounts, UsageFigures } from "../../../shared/usage/usage-figures.ts";
 import type { AuditFields, AuditInput } from "./audit.ts";
 import type { Page, PageInput } from "./page.ts";
 
@@ -52,7 +52,7 @@ export interface RequestWay {
 
 export const UNKNOWN_WAY: RequestWay = { timeline: null, upstream: null };
 
-export interface RecentRequest extends TokenUsage {
+export interface RecentRequest extends TokenUsage, UsageAmounts {
   readonly way: RequestWay;
   readonly requestId: string;
   readonly keyId: string;
@@ -75,9 +75,6 @@ export interface RecentRequest extends TokenUsage {
   readonly status: number | null;
   readonly errorCode: string | null;
   readonly estimated: boolean;
-  readonly costMicrocents: bigint;
-  /** Part of the cost for tools of the model server. */
-  readonly toolMicrocents: bigint;
   readonly checks: readonly Check[];
 }
 

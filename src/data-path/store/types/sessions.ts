@@ -7,6 +7,8 @@ export type SessionHolder =
   | { readonly type: "operator"; readonly proof: string }
   /** `tokenHash`: SHA-256 of an organization's token. */
   | { readonly type: "token"; readonly tokenHash: string; readonly organizationId: string }
+  /** `keyHash`: SHA-256 of an API key, whose session shows only the key itself. */
+  | { readonly type: "key"; readonly keyHash: string; readonly organizationId: string }
   | PersonHolder;
 
 export const PERSON_ROLES = ["operator", "admin", "viewer", "member"] as const;

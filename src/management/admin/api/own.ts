@@ -5,6 +5,7 @@
  * the user's caps.
  */
 import { createKeySettings } from "./key-settings.ts";
+import { type Handle, ofOwnKey, ofOwnRequest, ofOwnRequests, requireSelf } from "./own-scope.ts";
 import { formatCents } from "../../../shared/money/money.ts";
 import {
   DEFAULT_REQUESTS_PER_MINUTE,
@@ -25,6 +26,8 @@ import type { KeyRecord, OrganizationRecord } from "../../../data-path/store/typ
 import { isProviderKey } from "../../../data-path/store/management/provider-keys.ts";
 import type { UserRecord } from "../../../data-path/store/types/owners.ts";
 import type { Page } from "../../../data-path/store/types/page.ts";
+import { readKeyStatus } from "../../../data-path/limits/read-key-status.ts";
+import { formatOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
 import { AdminError, invalidField } from "../admin-error.ts";
 import { MinuteLimit } from "../minute-limit.ts";
 import { keyPage, keyWithSecret } from "../schemas/key.ts";
@@ -35,6 +38,7 @@ import {
   ownKeyQuery,
   ownRequestQuery,
   ownUsageQuery,
+  ownKeyStatus,
   ownUser,
 } from "../schemas/own.ts";
 import { KEY_ENTRIES } from "./format-key.ts";
@@ -50,7 +54,7 @@ import {
 } from "./keys.ts";
 import { describeLimitsOfUser } from "./limits.ts";
 import { formatReference, readNamedOwners } from "./names.ts";
-import { listRequestsRoute } from "./requests.ts";
+import { listRequestsRoute, showRequestRoute } from "./requests.ts";
 import {
   type ApiServices,
   defineOrganizationRoute,
@@ -158,6 +162,8 @@ function ownRoute<Route extends OrganizationRoute, const Path extends string>(
     method: route.method as Route["method"],
     answers: route.answers as Route["answers"],
     member: true as const,
+    // Whoever has an API key reads what is the key's; everything else needs a person.
+    ...(route.method === "GET" ? { key: true as const } : {}),
     handleInOrganization: scope(route.handleInOrganization),
   };
 }
@@ -201,39 +207,40 @@ const listRequests = ownRoute(listRequestsRoute, ofOwnRequests, {
   query: ownRequestQuery,
 });
 
-/** @throws AdminError 404 if the caller is not a user of the organization. */
-async function requireSelf(
-  { principal, organization }: Pick<OrganizationCall, "principal" | "organization">,
-  { store }: Pick<ApiServices, "store">,
-): Promise<UserRecord> {
-  const userId = principal.type === "person" ? principal.userId : null;
-  const user = userId === null ? null : await store.getUser(organization.id, userId);
-  if (user !== null && user.deletedAtMs === null) return user;
-  const message =
-    "You aren't a user of this organization. Sign in with an identity provider whose role makes you one.";
-  throw new AdminError("user_not_found", { message });
-}
+const showRequest = ownRoute(showRequestRoute, ofOwnRequest, {
+  path: `${ME}/requests/{request}`,
+  operationId: "getOwnRequest",
+  summary: "Show a recent request of yours with checks, cost and explanation.",
+});
 
-type Handle = OrganizationRoute["handleInOrganization"];
-
-/** Restricts a call to the caller's own keys. Another user's key gives the same response as a missing one. */
-function ofOwnKey(handle: Handle): Handle {
-  return async (call, services) => {
-    const user = await requireSelf(call, services);
-    const record = await requireKey(call, services);
-    if (record.userId !== user.id) throw new AdminError("key_not_found");
-    return handle(call, services);
-  };
-}
-
-/** Restricts a call to the caller's own requests. */
-function ofOwnRequests(handle: Handle): Handle {
-  return async (call, services) => {
-    const { id } = await requireSelf(call, services);
-    const query = { ...(call.query as object), [KEY_SETTINGS.userId.apiName]: id };
-    return handle({ ...call, query }, services);
-  };
-}
+const showStatus = defineOrganizationRoute({
+  method: "GET",
+  path: `${ONE}/status`,
+  operationId: "getOwnKeyStatus",
+  summary: "Show what `GET /v1/key` shows to an API key of yours: limits, headroom, what blocks it.",
+  member: true,
+  key: true,
+  answers: { 200: ownKeyStatus },
+  handleInOrganization: ofOwnKey(async (call, { store }) => {
+    const { organization } = call;
+    const record = await requireKey(call, { store });
+    const [ownersOf, buckets] = await Promise.all([
+      readNamedOwners(store, organization.id, [record]),
+      store.readBuckets(organization.id, [record.id]),
+    ]);
+    const { user, group } = ownersOf(record);
+    const owners = formatOwnerIds({ userId: user?.id ?? null, groupId: group?.id ?? null });
+    const { remaining = 0, capacity = 1 } = buckets.get(record.id) ?? {};
+    const rate = { remainingRequests: remaining, burst: capacity };
+    const body = await readKeyStatus(
+      store,
+      { organizationId: organization.id, keyId: record.id, owners },
+      rate,
+    );
+    if (body === null) throw new AdminError("key_not_found");
+    return { status: 200, body };
+  }),
+});
 
 interface Bounds {
   /** Lowest cap of each period: of the user, or of members of its group or organization. */
@@ -350,7 +357,9 @@ export const ownRoutes = [
   showOne,
   change,
   rotate,
+  showStatus,
   remove,
   showUsage,
   listRequests,
+  showRequest,
 ];

@@ -75,6 +75,7 @@ export function describeActor({ principal }: Pick<ApiCall, "principal">): AuditI
   if (principal.type === "token") {
     return { type: "token", id: principal.id, name: principal.name, role: principal.role };
   }
+  if (principal.type === "key") throw new TypeError("the holder of an API key changes nothing");
   const { person } = principal;
   if (person === undefined) return { type: "operator", id: null, name: null, role: "operator" };
   const { name, issuer, subject } = person;

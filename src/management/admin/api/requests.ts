@@ -1,5 +1,5 @@
 /** `…/requests`: recent requests of an organization, with the reason of a rejection or the cost. */
-import { formatRequestStatus } from "../../../data-path/limits/request-status.ts";
+import { formatRequestStatus, withoutAmounts } from "../../../data-path/limits/request-status.ts";
 import { parseOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
 import type {
   RecentRequest,
@@ -7,12 +7,14 @@ import type {
   RequestTimeline,
 } from "../../../data-path/store/types/reporting.ts";
 import { scrub } from "../../../shared/text/scrub.ts";
+import type { OrganizationRecord } from "../../../data-path/store/types/management.ts";
 import { AdminError } from "../admin-error.ts";
 import { explain } from "../explain/explanation.ts";
 import { describeUpstream } from "../explain/explained-request.ts";
 import { explainedRequest, recentRequestPage, requestQuery, type RequestQuery } from "../schemas/requests.ts";
 import { answerList, parsePage } from "./answers.ts";
 import { readUsageNames, type UsageNames } from "./names.ts";
+import { isOnlyOwn, type Principal } from "../principal.ts";
 import { defineOrganizationRoute } from "./route.ts";
 import { TIMELINE } from "../../../data-path/store/requests/facts.ts";
 import { mapTokens, nameTokens } from "../../../shared/usage/token-usage.ts";
@@ -31,10 +33,14 @@ const list = defineOrganizationRoute({
     "With a filter, one call looks through 2,000 of them: a page may then hold fewer than `limit`, and have a `next` all the same.",
   query: requestQuery,
   answers: { 200: recentRequestPage },
-  handleInOrganization: async ({ organization, query }, { store }) => {
+  handleInOrganization: async ({ organization, query, principal }, { store }) => {
     const page = await store.listRequests(organization.id, parsePage(query), createRequestFilter(query));
     const namesOf = await readUsageNames(store, organization.id, page.items);
-    return answerList(page, (request) => formatRequest(request, organization.id, namesOf(request)));
+    const isHidden = hidesAmounts(organization, principal);
+    return answerList(page, (request) => {
+      const formatted = formatRequest(request, organization.id, namesOf(request));
+      return isHidden ? withoutAmounts(formatted) : formatted;
+    });
   },
 });
 
@@ -44,7 +50,7 @@ const show = defineOrganizationRoute({
   operationId: "getRequest",
   summary: "Show a recent request with checks, cost and explanation.",
   answers: { 200: explainedRequest },
-  handleInOrganization: async ({ organization, params }, { store, dashboardUrl = null }) => {
+  handleInOrganization: async ({ organization, params, principal }, { store, dashboardUrl = null }) => {
     const found = await store.findRequest(organization.id, params["request"] ?? "", null);
     if (found === null) throw new AdminError("request_not_found");
     const { userId, groupId } = parseOwnerIds(found.owners);
@@ -58,8 +64,9 @@ const show = defineOrganizationRoute({
       userName: user?.name ?? null,
       groupName: group?.name ?? null,
     };
+    const formatted = formatRequest(found, organization.id, names);
     const request = {
-      ...formatRequest(found, organization.id, names),
+      ...(hidesAmounts(organization, principal) ? withoutAmounts(formatted) : formatted),
       key_deleted: key === null || key.deletedAtMs !== null,
       user_deleted: userId !== null && user?.deletedAtMs !== null,
       group_deleted: groupId !== null && group?.deletedAtMs !== null,
@@ -70,6 +77,11 @@ const show = defineOrganizationRoute({
     };
   },
 });
+
+/** Members and holders of API keys see what clients see. */
+function hidesAmounts({ hideAmounts }: OrganizationRecord, principal: Principal): boolean {
+  return hideAmounts && isOnlyOwn(principal);
+}
 
 type NamedTimeline = {
   [Name in keyof RequestTimeline as (typeof TIMELINE)[Name]["apiName"]]: RequestTimeline[Name];
@@ -109,7 +121,7 @@ function formatRequest(request: RecentRequest, organizationId: string, names: Us
   };
 }
 
-export { list as listRequestsRoute };
+export { list as listRequestsRoute, show as showRequestRoute };
 
 export const requestRoutes = [list, show];
 

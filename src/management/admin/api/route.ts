@@ -49,6 +49,8 @@ export interface RouteDescription {
   readonly access?: Access;
   /** True if members may call it, because it only concerns themselves. Omitted: not for members. */
   readonly member?: true;
+  /** True if the holder of an API key may as well, for that key only; only if the method is GET. */
+  readonly key?: true;
   /** Omitted: no parameters. */
   readonly query?: z.ZodType;
   /** Omitted: no body. */

@@ -86,10 +86,17 @@ function requireUndeleted(
 
 /** @throws AdminError 403. */
 export function requireAccess(
-  route: Pick<RouteDescription, "method" | "access" | "member">,
+  route: Pick<RouteDescription, "method" | "access" | "member" | "key">,
   principal: Principal,
 ): void {
   if (principal.type === "operator") return;
+  if (principal.type === "key") {
+    // Closed by default, and nothing is changed whatever a route says.
+    if (route.key === true && route.method === "GET") return;
+    const message =
+      "You signed in with an API key, which shows only the key itself. Ask an admin of the organization.";
+    throw new AdminError("permission_denied", { message });
+  }
   if (principal.role === "member") {
     // Closed by default: a new route must allow members explicitly.
     if (route.member === true) return;
@@ -106,7 +113,10 @@ export function requireAccess(
   if (principal.role === "viewer") throw refuseViewer(principal);
 }
 
-function refuseViewer({ type, name }: Exclude<Principal, { type: "operator" }>): AdminError {
+function refuseViewer({
+  type,
+  name,
+}: Pick<Exclude<Principal, { type: "operator" }>, "type" | "name">): AdminError {
   const message =
     type === "person"
       ? "Your role is viewer, which can't change anything. Ask an admin of the organization."

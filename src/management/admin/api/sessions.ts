@@ -4,7 +4,7 @@ import type { AuditInput } from "../../../data-path/store/types/audit.ts";
 import { PERSON_ROLES, type SessionRecord } from "../../../data-path/store/types/sessions.ts";
 import { AdminError } from "../admin-error.ts";
 import { hashOfSession, sessionIdOf } from "../identity/record-sign-in.ts";
-import { findTokenHolder, type Principal } from "../principal.ts";
+import { findKeyHolder, findTokenHolder, type Principal } from "../principal.ts";
 import { pageOf, pageQuery, type PageQuery } from "../schemas/page.ts";
 import { answerFormatted, parsePage } from "./answers.ts";
 import { type Change, recordChange } from "./record-change.ts";
@@ -20,15 +20,17 @@ import { answer, textOrNull } from "../schemas/fields.ts";
 
 const SESSION_ID = /^session_[0-9a-f]{64}$/;
 
+const ROLES = [...PERSON_ROLES, "key"] as const;
+
 const session = answer("Session", {
   id: z.string().meta({ examples: [`session_${"0f".repeat(32)}`] }),
   type: z
-    .enum(["operator", "token", "person"])
+    .enum(["operator", "token", "key", "person"])
     .describe(
-      "How it was begun: with the operator's token, an organization's token, or an identity provider.",
+      "How it was begun: with the operator's token, an organization's token, an API key, or an identity provider.",
     ),
-  name: textOrNull("Name of the token, or of the person at the provider; null: the operator."),
-  role: z.enum(PERSON_ROLES),
+  name: textOrNull("Name of the token or API key, or of the person at the provider; null: the operator."),
+  role: z.enum(ROLES).describe("`key`: can read what concerns the API key."),
   provider: textOrNull("Name of the provider in `dashboard.oidc`; null: a token."),
   issuer: z.string().nullable(),
   subject: z.string().nullable(),
@@ -41,10 +43,10 @@ export const sessionPage = pageOf("SessionPage", session);
 
 const whoami = answer("WhoAmI", {
   type: z
-    .enum(["operator", "token", "person"])
-    .describe("The operator's token, an organization's token, or a person who has signed in."),
+    .enum(["operator", "token", "key", "person"])
+    .describe("The operator's token, an organization's token, an API key, or a person who has signed in."),
   name: textOrNull("Name of the token or person; null: the operator's token."),
-  role: z.enum(PERSON_ROLES),
+  role: z.enum(ROLES),
   issuer: textOrNull("Identifies a person, with `subject`; null: a token."),
   subject: z.string().nullable(),
   user_id: textOrNull("User of the person; null: none."),
@@ -153,6 +155,10 @@ async function describeHolder({ holder }: SessionRecord, store: ApiServices["sto
     const token = await findTokenHolder(holder.tokenHash, store);
     return token === null ? null : { type: holder.type, name: token.name, role: token.role, ...NO_PERSON };
   }
+  if (holder.type === "key") {
+    const key = await findKeyHolder(holder.keyHash, store);
+    return key === null ? null : { type: holder.type, name: key.name, role: key.role, ...NO_PERSON };
+  }
   const { type, name, role, provider, issuer, subject, userId } = holder;
   return { type, name, role, provider, issuer, subject, user_id: userId };
 }
@@ -205,7 +211,7 @@ export const whoamiRoute = defineRoute({
 function describeCaller(principal: Principal) {
   const type = principal.type;
   const role = type === "operator" ? "operator" : principal.role;
-  const person = type === "token" ? undefined : principal.person;
+  const person = type === "token" || type === "key" ? undefined : principal.person;
   const name = type === "operator" ? (person?.name ?? null) : principal.name;
   const userId = type === "person" ? principal.userId : null;
   const identity = { issuer: person?.issuer ?? null, subject: person?.subject ?? null };

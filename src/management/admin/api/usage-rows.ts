@@ -8,6 +8,7 @@ import { type DayRange, daysIn } from "../../../shared/time/day-range.ts";
 import { DAY_MS, dayAt, formatTime } from "../../../shared/time/calendar.ts";
 import { hasTags, parseTagList } from "../../../shared/usage/tags.ts";
 import { KINDS_BY_POSITION, mapTokens } from "../../../shared/usage/token-usage.ts";
+import { mapAmounts } from "../../../shared/usage/usage-figures.ts";
 import type { UsageQuery } from "../schemas/usage.ts";
 
 export interface ReportRow extends UsageRow {
@@ -99,7 +100,7 @@ const HOUR_MS = 3_600_000;
 
 function mapRequest(request: RecentRequest): ReportRow {
   const timeMs = timeOfId(request.requestId) ?? request.recordedAtMs;
-  const { keyId, owners, model, tags, session, costMicrocents, toolMicrocents } = request;
+  const { keyId, owners, model, tags, session } = request;
   return {
     day: dayAt(timeMs).name,
     hour: `${formatTime(Math.floor(timeMs / HOUR_MS) * HOUR_MS).slice(0, "2026-11-21T14:00".length)}Z`,
@@ -111,8 +112,7 @@ function mapRequest(request: RecentRequest): ReportRow {
     ...mapTokens((kind) => request[kind]),
     requests: 1,
     estimatedRequests: request.estimated ? 1 : 0,
-    costMicrocents,
-    toolMicrocents,
+    ...mapAmounts((figure) => request[figure]),
   };
 }
 

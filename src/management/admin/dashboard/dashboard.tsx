@@ -10,7 +10,7 @@ import { type AdminApp, type AdminAppOptions, formatGatewayUrl } from "../app-op
 import { requireAccess } from "../api/run-route.ts";
 import { convertError } from "../convert-error.ts";
 import { type Journal, recordEnd, recordProgramStart } from "../identity/record-sign-in.ts";
-import type { Principal } from "../principal.ts";
+import { isOnlyOwn, type Principal } from "../principal.ts";
 import { answerMarkup, type PageAnswer, type PageCall, type PageRoute } from "./page.ts";
 import { addAssets } from "./assets.ts";
 import { createCallApi } from "./call-api.ts";
@@ -47,6 +47,7 @@ const NO_PAGE: PageRoute = {
   method: "GET",
   path: "*",
   member: true,
+  key: true,
   run: () => Promise.reject(unknownPage()),
 };
 
@@ -79,7 +80,11 @@ async function answerPage(
     const bare = await createPage(context, options, { secret, principal, form, sessions });
     page = bare;
     // Checked before reading anything: an organization's settings are not for its members.
-    if (isMember(principal)) requireAccess(route, principal);
+    if (isOnlyOwn(principal)) {
+      const own = findOwnPage(context, principal);
+      if (own !== null) return context.redirect(own, 303);
+      requireAccess(route, principal);
+    }
     const organization = await readOrganization(bare);
     const isDeleted = (organization?.deleted_at ?? null) !== null;
     const unreadAlerts = await countUnread(bare, organization);
@@ -150,13 +155,22 @@ async function beginProgram(
 
 /** Reads the organization; for members only with the fields of `…/me`. */
 async function readOrganization(page: PageCall): Promise<OrganizationView | null> {
-  if (page.params["organization"] === undefined || isMember(page.principal)) return null;
+  if (page.params["organization"] === undefined || isOnlyOwn(page.principal)) return null;
   const { body } = await page.api("GET /api/organizations/{organization}");
   return body;
 }
 
-function isMember(principal: Principal): boolean {
-  return principal.type === "person" && principal.role === "member";
+/** Pages where admins change a limit or look at a request: links of errors and emails lead there. */
+const ADMIN_PAGE =
+  /^\/organizations\/([^/]+)\/(?:settings|(?:keys|users|groups)\/[^/]+_[^/]+|requests\/([^/]+))$/;
+
+/** Returns the page that shows the same to someone who sees only what is their own; null: another page. */
+function findOwnPage(context: PageContext, principal: Principal): string | null {
+  const [, organizationId, requestId] = ADMIN_PAGE.exec(context.req.path) ?? [];
+  if (context.req.method !== "GET" || principal.type === "operator") return null;
+  if (organizationId !== principal.organizationId) return null;
+  const own = `/organizations/${organizationId}/me`;
+  return requestId === undefined ? `${own}#limits` : `${own}/requests/${requestId}`;
 }
 
 function countUnread(page: PageCall, organization: OrganizationView | null): Promise<number> {

@@ -103,6 +103,8 @@ export type PageRoute = {
   readonly access?: Access;
   /** True if members may open it. Omitted: not for members. */
   readonly member?: true;
+  /** True if the holder of an API key may open it as well. */
+  readonly key?: true;
   /** Path in Hono's notation: "/organizations/:organization/keys". */
   readonly path: string;
 } & (

@@ -1,19 +1,28 @@
 /**
  * Sessions of signed-in users. A session is a secret in a cookie and a record in the store, which every host
  * reads for each page: an ended session is over everywhere at once, and an unreadable one is invalid. The
- * operator's sessions end with the operator's token, an organization's with the token that they started with;
- * both are checked each time. Neither cookie nor store contains a token.
+ * operator's sessions end with the operator's token, others with the organization's token or API key that they
+ * started with; each is checked every time. Neither cookie nor store contains a token or key.
  */
 import { createHash, createHmac, randomBytes, scrypt, type ScryptOptions } from "node:crypto";
 import { promisify } from "node:util";
-import type { OwnerStore } from "../../../data-path/store/types/owners.ts";
+import { hashKey, isWellFormedKey } from "../../../data-path/auth/key-format.ts";
 import type { PersonHolder, SessionRecord, SessionStore } from "../../../data-path/store/types/sessions.ts";
 import type { TokenStore } from "../../../data-path/store/types/tokens.ts";
 import { type IdentityProviders, NO_PROVIDERS } from "../identity/identity-providers.ts";
 import type { EndReason } from "../identity/record-sign-in.ts";
 import { createPart, hashProgram, hashProgramToken } from "../../../shared/contract/program-sign-in.ts";
 import { seal } from "../identity/seal.ts";
-import { authenticate, findTokenHolder, hashToken, isSameText, type Principal } from "../principal.ts";
+import { AdminError } from "../admin-error.ts";
+import {
+  authenticate,
+  findKeyHolder,
+  findTokenHolder,
+  hashToken,
+  isSameText,
+  type KeyHolderStore,
+  type Principal,
+} from "../principal.ts";
 
 /** Cost of guessing a weak operator token for an attacker who has read the store. */
 const SCRYPT = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
@@ -27,7 +36,7 @@ export type SessionsStore = Pick<
   "createSession" | "useSession" | "findSession" | "endSession"
 > &
   Pick<TokenStore, "findToken"> &
-  Pick<OwnerStore, "getUser">;
+  KeyHolderStore;
 
 export interface BegunSession {
   /** Value of the cookie. */
@@ -56,10 +65,11 @@ export class Sessions {
   }
 
   /**
-   * Signs in with a token.
+   * Signs in with a token, or with an API key for a session that shows only the key.
    * @throws AdminError 401; errors of the store if Redis is unreachable.
    */
   async begin(token: string): Promise<BegunSession> {
+    if (isWellFormedKey(token)) return this.#beginKey(hashKey(token));
     const principal = await authenticate(`Bearer ${token}`, this.#operatorToken, this.#store);
     if (principal.type === "operator") {
       const proof = await this.#proveOperator();
@@ -67,6 +77,16 @@ export class Sessions {
     }
     const { organizationId } = principal;
     return this.#create(() => ({ type: "token", tokenHash: hashToken(token), organizationId }));
+  }
+
+  async #beginKey(keyHash: string): Promise<BegunSession> {
+    const key = await findKeyHolder(keyHash, this.#store);
+    if (key === null) {
+      const message =
+        "This API key is unknown, disabled or expired, or its user or organization is disabled. Ask who gave you the key.";
+      throw new AdminError("invalid_token", { message });
+    }
+    return this.#create(() => ({ type: "key", keyHash, organizationId: key.organizationId }));
   }
 
   /** Signs in a person known to a provider. @throws errors of the store if Redis is unreachable. */
@@ -114,6 +134,7 @@ export class Sessions {
     const holder = (await this.#store.useSession(hash))?.holder ?? null;
     if (holder === null) return null;
     if (holder.type === "token") return findTokenHolder(holder.tokenHash, this.#store);
+    if (holder.type === "key") return findKeyHolder(holder.keyHash, this.#store);
     if (holder.type === "operator") {
       return isSameText(holder.proof, await this.#proveOperator()) ? { type: "operator" } : null;
     }

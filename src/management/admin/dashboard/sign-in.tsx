@@ -18,8 +18,6 @@ import { ErrorsPage, ProblemPage } from "./pages/problem.tsx";
 import { MovedPage, SignInPage } from "./pages/sign-in.tsx";
 import { createFormToken, isFormToken, type Sessions } from "./session.ts";
 
-/** An API key typed in place of a token. */
-const API_KEY = /^sk-igw-/;
 const START_PAGE = "/";
 /** Limit per address and minute. */
 const MAX_FAILED_SIGN_INS = 10;
@@ -125,7 +123,6 @@ async function signIn(
   }
   const former = SESSION.read(context);
   try {
-    refuseApiKey(form.text("token"));
     const begun = await sessions.begin(form.text("token"));
     SESSION.write(context, begun.secret);
     if (former !== null) await sessions.end(former);
@@ -144,14 +141,6 @@ function refuseTokens(): AdminError {
   const message =
     "Signing in with a token is switched off here (`dashboard.token_sign_in`): use one of the links. The management API takes tokens as ever.";
   return new AdminError("permission_denied", { message });
-}
-
-/** Rejects API keys, which users easily confuse with tokens. */
-function refuseApiKey(text: string): void {
-  if (!API_KEY.test(text)) return;
-  const message =
-    "That is an API key (sk-igw-…), not a token: programs send it with their requests, and it opens nothing here. Sign in with the operator's token or an organization's (igw_org_…).";
-  throw new AdminError("invalid_token", { message });
 }
 
 function showForm(context: Context, options: AdminAppOptions, problem: string | null, status: number) {

@@ -69,9 +69,11 @@ function explainConcurrency(figures: Figures): string {
 }
 
 function explainCap(figures: Figures, currency: string): string {
-  const spent = formatMoney(microcentsOf(figures, "spent") ?? 0, currency);
+  const spentMicrocents = microcentsOf(figures, "spent");
   const cap = microcentsOf(figures, "hard_cap");
   const name = nameLimit({ period: periodOf(figures), kind: "cap" });
+  if (spentMicrocents === null) return `${name}, whose amounts are hidden`;
+  const spent = formatMoney(spentMicrocents, currency);
   return cap === null
     ? `${spent} spent, no ${name}`
     : `${spent} spent of the ${name} of ${formatMoney(cap, currency)}`;

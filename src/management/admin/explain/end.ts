@@ -1,6 +1,11 @@
 /** Sentence about the outcome of a request. */
 import { capScopeOf } from "../../../data-path/limits/spend-cap.ts";
-import { describeExceeded, describeReached, type NamedLimit } from "../../../shared/settings/limit-words.ts";
+import {
+  describeExceeded,
+  describeLimit,
+  describeReached,
+  type NamedLimit,
+} from "../../../shared/settings/limit-words.ts";
 import {
   formatCount,
   formatCountOf,
@@ -22,6 +27,7 @@ import {
 import { sayReason } from "../../../shared/envoy-reasons/reason.ts";
 import { nameTokenType } from "../../../shared/settings/token-limits.ts";
 import { rateAt } from "./checks.ts";
+import { describeWindow } from "../../../shared/time/calendar.ts";
 import { capitalize } from "../../../shared/text/capitalize.ts";
 
 export function explainEnd(request: ExplainedRequest, currency: string): string {
@@ -113,7 +119,9 @@ function explainCap(
 ): string {
   const limit = { scope, name: null, period: periodOf(figures), kind: "cap" } as const;
   const spent = microcentsOf(figures, "spent") ?? 0;
-  const cap = microcentsOf(figures, "hard_cap") ?? 0;
+  const cap = microcentsOf(figures, "hard_cap");
+  // Amounts are hidden from members and holders of API keys.
+  if (cap === null) return `${describeLimit(limit, null)} reached ${describeWindow(limit.period, day)}.`;
   const spend = { amount: formatMoney(cap, currency), spent: formatMoney(spent, currency), day };
   const held = microcentsOf(figures, "held");
   if (held === null || isReached(cap / MICROCENTS_PER_CENT, BigInt(spent))) {

@@ -2,7 +2,8 @@
 import * as z from "zod";
 import { KEY_SETTINGS } from "../../../shared/settings/key.ts";
 import { changeShape, creationShape } from "../../../shared/settings/table.ts";
-import { answer, count, input } from "./fields.ts";
+import { keyStatus } from "../../../data-path/limits/key-status.ts";
+import { answer, count, input, named } from "./fields.ts";
 import { ownerReference } from "./owner.ts";
 import { pageQuery } from "./page.ts";
 import { requestQuery } from "./requests.ts";
@@ -25,8 +26,20 @@ export const ownKeyChange = input("OwnKeyChange", {
 });
 
 export const ownKeyQuery = pageQuery(/^key_[0-9a-f-]{36}$/);
-export const ownUsageQuery = usageQuery.pick({ month: true, group_by: true, model: true, key_id: true });
+export const ownUsageQuery = usageQuery.pick({
+  month: true,
+  from: true,
+  to: true,
+  group_by: true,
+  top: true,
+  order: true,
+  model: true,
+  key_id: true,
+});
 export const ownRequestQuery = requestQuery.pick({ limit: true, after: true, key_id: true, status: true });
+
+/** `GET /v1/key`, as the management API shows it. */
+export const ownKeyStatus = named("KeyStatus", keyStatus);
 
 export const ownUser = answer("OwnUser", {
   id: z.string(),

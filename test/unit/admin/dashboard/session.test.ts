@@ -7,6 +7,8 @@ import {
 } from "../../../../src/management/admin/dashboard/session.ts";
 import { MinuteLimit } from "../../../../src/management/admin/minute-limit.ts";
 import { createOrganizationToken, hashToken } from "../../../../src/management/admin/principal.ts";
+import { createKey, hashKey } from "../../../../src/data-path/auth/key-format.ts";
+import type { KeyRecord, OrganizationRecord } from "../../../../src/data-path/store/types/management.ts";
 import type { SessionRecord } from "../../../../src/data-path/store/types/sessions.ts";
 
 const NOW = 1_000_000;
@@ -35,6 +37,9 @@ function createMemory() {
     findSession: async (hash) => sessions.get(hash) ?? null,
     endSession: async (hash) => sessions.delete(hash),
     getUser: async () => null,
+    getOrganization: async () => null,
+    findPresentedKey: async () => null,
+    timeMs: async () => NOW,
     findToken: async (hash) => (tokens.has(hash) ? ROW : null),
   };
   return { store, sessions, tokens };
@@ -46,6 +51,28 @@ describe("Sessions", () => {
     const [here, there] = [new Sessions(OPERATOR, store), new Sessions(OPERATOR, store)];
     expect(await there.find((await here.begin(OPERATOR)).secret)).toEqual({ type: "operator" });
     expect(await there.find((await here.begin(TOKEN)).secret)).toMatchObject({ type: "token", name: "anna" });
+  });
+
+  it("of an API key show its holder, and are over once no request with the key would pass", async () => {
+    const { store } = createMemory();
+    const key = createKey();
+    const record: Partial<KeyRecord> = { id: "key_1", name: "ci", organizationId: "org_1", userId: null };
+    const open = { ...record, disabled: false, expiresAtMs: null, deletedAtMs: null };
+    let known: object | null = open;
+    const sessions = new Sessions(OPERATOR, {
+      ...store,
+      findPresentedKey: async (hash) => (hash === hashKey(key) ? (known as KeyRecord | null) : null),
+      getOrganization: async () => ({ deletedAtMs: null, suspended: false }) as OrganizationRecord,
+    });
+    const { secret } = await sessions.begin(key);
+    const holder = { type: "key", role: "key", name: "ci", organizationId: "org_1", keyId: "key_1" };
+    expect(await sessions.find(secret)).toEqual(holder);
+    for (const over of [null, { ...open, disabled: true }, { ...open, expiresAtMs: NOW }]) {
+      known = over;
+      expect(await sessions.find(secret)).toBeNull();
+      await expect(sessions.begin(key)).rejects.toMatchObject({ code: "invalid_token" });
+    }
+    await expect(sessions.begin(createKey())).rejects.toMatchObject({ code: "invalid_token" });
   });
 
   it("end on every host when one of them signs out", async () => {

@@ -64,7 +64,7 @@ function requireRequest(query: URLSearchParams): ProgramRequest {
 
 /** @throws AdminError 403 if the user signed in with a token. */
 function requirePerson({ principal }: PageCall) {
-  const person = principal.type === "token" ? undefined : principal.person;
+  const person = principal.type === "token" || principal.type === "key" ? undefined : principal.person;
   if (person === undefined) throw refuseTokens();
   return person;
 }

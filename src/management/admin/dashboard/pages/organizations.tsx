@@ -1,5 +1,6 @@
 /** Operator's start page: all organizations, and a form for a new one. */
 import { ORGANIZATION_SETTINGS } from "../../../../shared/settings/organization.ts";
+import { isOnlyOwn } from "../../principal.ts";
 import { NO_PROBLEMS, type Problems } from "../form.ts";
 import { type PageAnswer, type PageCall, type PageRoute, showForm, showPage, submit } from "../page.ts";
 import { formatLimit, formatMoney } from "../../format.ts";
@@ -35,7 +36,7 @@ const CREATION_FORM = listFormSettings(ORGANIZATION_SETTINGS).filter(
 async function showStart(page: PageCall): Promise<PageAnswer> {
   const { principal } = page;
   if (principal.type === "operator") return { redirect: PATH };
-  const own = principal.role === "member" ? "/me" : "";
+  const own = isOnlyOwn(principal) ? "/me" : "";
   return { redirect: `${PATH}/${principal.organizationId}${own}` };
 }
 
@@ -157,7 +158,7 @@ const COLUMNS: RowTableColumns<OrganizationView> = [
 ];
 
 export const organizationPageRoutes: readonly PageRoute[] = [
-  { method: "GET", path: "/", member: true, run: showStart },
+  { method: "GET", path: "/", member: true, key: true, run: showStart },
   { method: "GET", path: PATH, run: showOrganizations },
   { method: "GET", path: `${PATH}/suggestions`, run: suggestOrganizations },
   { method: "GET", path: `${PATH}/deleted`, access: "operator", run: showDeleted },

@@ -1,45 +1,41 @@
 /** *Your keys*: a person's limits, keys, usage and recent requests; all that a member sees. */
-import { formatCount, formatLimit, formatMoney, monthName } from "../../format.ts";
+import type { KeyStatus } from "../../../../data-path/limits/key-status.ts";
+import { AdminError } from "../../admin-error.ts";
+import { formatLimit, formatMoney } from "../../format.ts";
+import type { KeyHolder } from "../../principal.ts";
+import { FirstRequest, Headroom, StatusLimits } from "../parts/key-status.tsx";
+import { OwnTable, pathOf, readUse, showOwnRequest, Use } from "./own-use.tsx";
 import { KEY_SETTINGS } from "../../../../shared/settings/key.ts";
 import { NO_PROBLEMS, type Problems, readBody } from "../form.ts";
 import { type PageAnswer, type PageCall, type PageRoute, showForm, showPage, submit } from "../page.ts";
 import { isProviderKey } from "../../../../data-path/store/management/provider-keys.ts";
 import { labelLimit } from "../../../../shared/settings/limit-words.ts";
-import { askFirst, CreationForm, isSure, Layout, Section, type SectionProps } from "../parts/layout.tsx";
+import { askFirst, CreationForm, isSure, Layout } from "../parts/layout.tsx";
 import { Field, Form, ProblemSummary, ShownOnce, typedIn } from "../parts/fields.tsx";
-import { State, Time } from "../parts/inline.tsx";
-import { RowTable, type RowTableColumns, type RowTableProps } from "../parts/table.tsx";
+import { State } from "../parts/inline.tsx";
+import type { RowTableColumns } from "../parts/table.tsx";
 import { readList } from "../read-lists.ts";
-import type {
-  KeyView,
-  KeyWithSecretView,
-  LimitView,
-  OwnUserView,
-  RequestPageView,
-  UsageRowView,
-} from "../views.ts";
+import type { KeyView, KeyWithSecretView, LimitView, OwnUserView } from "../views.ts";
 
 const ME = "/api/organizations/{organization}/me";
 const PATH = "/organizations/:organization/me";
-const SHOWN_REQUESTS = "20";
 
 const { name, limits, note } = KEY_SETTINGS;
 const FORM = { [name.apiName]: "text", [limits.apiName]: "someLimits", [note.apiName]: "line" } as const;
 
-function pathOf({ params }: PageCall): string {
-  return `/organizations/${params["organization"] ?? ""}/me`;
-}
+/** Keys whose limits are shown. */
+const SHOWN_STATUSES = 10;
 
 async function showOwn(page: PageCall, problems: Problems = NO_PROBLEMS): Promise<PageAnswer> {
-  const [me, ownLimits, keys, usage, requests] = await Promise.all([
+  const { principal } = page;
+  if (principal.type === "key") return showOfKey(page, principal);
+  const [me, ownLimits, keys] = await Promise.all([
     page.api(`GET ${ME}`),
     page.api(`GET ${ME}/limits`),
     readList<KeyView>(page.api, `GET ${ME}/keys`, 1),
-    page.api(`GET ${ME}/usage`, { query: { group_by: "model" } }),
-    page.api(`GET ${ME}/requests`, { query: { limit: SHOWN_REQUESTS } }),
   ]);
   const user = me.body;
-  const { currency } = user.organization;
+  const statuses = await readStatuses(page, keys.items.slice(0, SHOWN_STATUSES));
   return showForm(
     <Layout page={page} title="Your keys">
       <p>
@@ -50,33 +46,49 @@ async function showOwn(page: PageCall, problems: Problems = NO_PROBLEMS): Promis
           </>
         )}
       </p>
-      <OwnTable
-        id="own-limits"
-        title="Your limits"
-        label="Limits"
-        rows={ownLimits.body.data}
-        columns={limitColumns(currency)}
-        empty="You have no limits of your own. Limits of your group and organization apply."
-      />
+      {statuses.map((status) => (
+        <Headroom page={page} status={status} />
+      ))}
       <Keys page={page} user={user} keys={keys.items} problems={problems} />
-      <OwnTable
-        id="usage"
-        title={`Your usage in ${monthName(usage.body.from.slice(0, 7))}`}
-        label="Your usage"
-        rows={usage.body.data}
-        columns={usageColumns(usage.body.currency)}
-        empty="No usage yet."
-      />
-      <OwnTable
-        id="requests"
-        title="Your last requests"
-        label="Requests"
-        rows={requests.body.data}
-        columns={requestColumns(currency)}
-        empty="No requests yet."
-      />
+      {statuses[0] === undefined ? null : <FirstRequest page={page} status={statuses[0]} />}
+      {statuses.length > 0 ? (
+        <StatusLimits statuses={statuses} />
+      ) : (
+        <OwnTable
+          id="limits"
+          title="Limits"
+          label="Limits"
+          rows={ownLimits.body.data}
+          columns={limitColumns(user.organization.currency)}
+          empty="You have no limits of your own. Limits of your group and organization apply."
+        />
+      )}
+      <Use page={page} currency={user.organization.currency} {...await readUse(page)} />
     </Layout>,
     problems,
+  );
+}
+
+/** Page of someone who signed in with an API key: only this key, and nothing to change. */
+async function showOfKey(page: PageCall, { keyId, name: keyName }: KeyHolder): Promise<PageAnswer> {
+  const [status] = await readStatuses(page, [{ id: keyId }]);
+  if (status === undefined) throw new AdminError("key_not_found");
+  return showPage(
+    <Layout page={page} title={`API key "${keyName}"`}>
+      <p>
+        <span class="code">{status.display}</span> in <bdi>{status.organization.name}</bdi>
+      </p>
+      <Headroom page={page} status={status} />
+      <FirstRequest page={page} status={status} />
+      <StatusLimits statuses={[status]} />
+      <Use page={page} currency={status.currency} {...await readUse(page)} />
+    </Layout>,
+  );
+}
+
+function readStatuses(page: PageCall, keys: readonly Pick<KeyView, "id">[]): Promise<KeyStatus[]> {
+  return Promise.all(
+    keys.map(async ({ id }) => (await page.api(`GET ${ME}/keys/{key}/status`, { params: { key: id } })).body),
   );
 }
 
@@ -105,16 +117,6 @@ function Keys({ page, user, keys, problems }: KeysProps) {
   );
 }
 
-type OwnTableProps<Row> = Omit<RowTableProps<Row>, "class"> & Pick<SectionProps, "id" | "title">;
-
-function OwnTable<Row>({ id, title, ...table }: OwnTableProps<Row>) {
-  return (
-    <Section id={id} title={title}>
-      <RowTable class="stack" {...table} />
-    </Section>
-  );
-}
-
 function limitColumns(currency: string): RowTableColumns<LimitView> {
   return [
     { label: "limit", cell: labelLimit },
@@ -137,23 +139,6 @@ function keyColumns(page: PageCall, currency: string): RowTableColumns<KeyView> 
     { label: "state", cell: ({ state }) => <State state={state} /> },
     { label: "spent this month", cell: (key) => formatMoney(key.spent_microcents, currency) },
     { label: "change", cell: (key) => <Actions page={page} view={key} /> },
-  ];
-}
-
-function usageColumns(currency: string): RowTableColumns<UsageRowView> {
-  return [
-    { label: "model", cell: ({ model }) => model },
-    { label: "requests", cell: ({ requests }) => formatCount(requests) },
-    { label: "cost", cell: (row) => formatMoney(row.cost_microcents, currency) },
-  ];
-}
-
-function requestColumns(currency: string): RowTableColumns<RequestPageView["data"][number]> {
-  return [
-    { label: "when", cell: (request) => <Time at={request.created_at} /> },
-    { label: "model", cell: ({ model }) => model ?? "none" },
-    { label: "status", cell: ({ error_code: code, status }) => code ?? String(status ?? "") },
-    { label: "cost", cell: ({ cost_microcents: cost }) => formatMoney(cost ?? 0, currency) },
   ];
 }
 
@@ -254,7 +239,9 @@ function NewKey({ page, created }: { page: PageCall; created: KeyWithSecretView 
         back={{ path: pathOf(page), text: "To your keys" }}
       >
         <p>
-          Base URL: <code>{page.gatewayUrl}/v1</code>
+          OpenAI clients use the base URL <code class="break">{page.gatewayUrl}/v1</code>, Anthropic clients{" "}
+          <code class="break">{page.gatewayUrl}</code>. Snippets for your models are on the page{" "}
+          <em>Your keys</em>.
         </p>
       </ShownOnce>
     </Layout>
@@ -273,7 +260,8 @@ async function act(page: PageCall, { label, asks, run }: Action): Promise<PageAn
 }
 
 export const ownPageRoutes: readonly PageRoute[] = [
-  { method: "GET", path: PATH, member: true, run: (page) => showOwn(page) },
+  { method: "GET", path: PATH, member: true, key: true, run: (page) => showOwn(page) },
+  { method: "GET", path: `${PATH}/requests/:request`, member: true, key: true, run: showOwnRequest },
   { method: "POST", path: `${PATH}/keys`, member: true, run: createKey },
   ...ACTIONS.map((one): PageRoute => {
     const path = `${PATH}/keys/:key/${one.action}`;

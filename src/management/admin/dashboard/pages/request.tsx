@@ -16,10 +16,9 @@ type CostPartView = NonNullable<ExplainedRequestView["explanation"]["cost"]>["pa
 export async function showRequest(page: OrganizationPageCall): Promise<PageAnswer> {
   const request = (await page.api("GET /api/organizations/{organization}/requests/{request}")).body;
   const { sentence, remedy, action } = request.explanation;
-  const isGood = request.status !== null && request.status < 400 && request.error_code === null;
   return showPage(
     <Layout page={page} title="Request" section="requests">
-      <p class={`notice ${isGood ? "good" : "bad"}`}>
+      <p class={`notice ${isSuccess(request) ? "good" : "bad"}`}>
         {sentence}{" "}
         {action === null ? null : (
           <strong>
@@ -29,10 +28,28 @@ export async function showRequest(page: OrganizationPageCall): Promise<PageAnswe
         {remedy === null ? null : <span class="below">{formatRemedy(remedy)}</span>}
       </p>
       <Facts page={page} request={request} />
-      <Timeline request={request} />
-      <Cost request={request} currency={page.organization.currency} />
-      <Checks request={request} />
+      <RequestDetails request={request} currency={page.organization.currency} />
     </Layout>,
+  );
+}
+
+export function isSuccess({ status, error_code: code }: Pick<RequestView, "status" | "error_code">): boolean {
+  return status !== null && status < 400 && code === null;
+}
+
+interface DetailsProps {
+  readonly request: ExplainedRequestView;
+  readonly currency: string;
+}
+
+/** Timeline, cost and checks. */
+export function RequestDetails({ request, currency }: DetailsProps) {
+  return (
+    <>
+      <Timeline request={request} />
+      <Cost request={request} currency={currency} />
+      <Checks request={request} />
+    </>
   );
 }
 

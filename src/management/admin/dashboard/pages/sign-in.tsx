@@ -39,7 +39,7 @@ function TokenForm({ formToken, next, problem }: Pick<SignInProps, "formToken" |
         <input type="hidden" name="form_token" value={formToken} />
         <input type="hidden" name="next" value={next} />
         <div class="field">
-          <label for="token">Token</label>
+          <label for="token">API key or token</label>
           <input
             id="token"
             name="token"
@@ -50,17 +50,24 @@ function TokenForm({ formToken, next, problem }: Pick<SignInProps, "formToken" |
             {...(problem === null ? {} : { "aria-invalid": "true" as const })}
           />
           <p class="hint" id="token-hint">
-            The operator's token, or an organization's token (<code>igw_org_…</code>). An API key (
-            <code>sk-igw-…</code>) opens nothing here.
+            Your API key (<code>sk-igw-…</code>), an organization's token (<code>igw_org_…</code>), or the
+            operator's token.
           </p>
         </div>
         <button type="submit">Sign in</button>
       </form>
-      <p class="quiet">
-        The operator's token is the one that <code>admin.operator_token</code> in <code>gateway.yaml</code>{" "}
-        names; where that is not set, it is in the file <code>operator-token</code> of the gateway's{" "}
-        <code>data_dir</code>. Organization tokens are made on the page Tokens.
-      </p>
+      <details>
+        <summary>Where is my token?</summary>
+        <p>
+          With an API key you see the key's limits, usage and requests, and change nothing. An admin creates
+          organization tokens on the page <em>Tokens</em>.
+        </p>
+        <p>
+          The operator's token is in the variable or file that <code>admin.operator_token</code> in{" "}
+          <code>gateway.yaml</code> names; without that setting, in the file <code>operator-token</code> in
+          the gateway's <code>data_dir</code>.
+        </p>
+      </details>
     </>
   );
 }

@@ -1,9 +1,9 @@
 /** *Try it*: snippets with the base URL and a model filled in. */
-import { hasChat } from "../../../../shared/config/has-chat.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
+import { chooseEndpoint } from "../parts/key-status.tsx";
 import { Layout } from "../parts/layout.tsx";
 import { SnippetBox } from "../parts/snippet-box.tsx";
-import { createSnippets, type SnippetEndpoint } from "../snippets.ts";
+import { createSnippets } from "../snippets.ts";
 
 async function showTryIt(page: OrganizationPageCall): Promise<PageAnswer> {
   const { body } = await page.api("GET /api/catalog");
@@ -41,12 +41,6 @@ async function showTryIt(page: OrganizationPageCall): Promise<PageAnswer> {
       ))}
     </Layout>,
   );
-}
-
-/** Returns an endpoint that the model supports. */
-function chooseEndpoint(capabilities: readonly string[]): SnippetEndpoint {
-  if (hasChat(capabilities)) return "chat";
-  return capabilities.includes("completions") ? "completions" : "embeddings";
 }
 
 export const tryItPageRoutes: readonly PageRoute[] = [

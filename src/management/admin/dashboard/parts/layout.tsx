@@ -81,6 +81,7 @@ function Header({ page, section }: { page: PageCall; section: string | undefined
 }
 
 function nameOf(principal: Principal): string {
+  if (principal.type === "key") return `API key "${principal.name}"`;
   if (principal.type !== "operator") return `${principal.name} (${principal.role})`;
   return principal.person === undefined ? "operator" : `${principal.person.name} (operator)`;
 }

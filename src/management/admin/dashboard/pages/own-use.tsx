@@ -1,0 +1,150 @@
+/** Usage and requests of *Your keys*, and the page of one own request. */
+import type { Child } from "hono/jsx";
+import { formatMoney, formatTickMoney, monthName } from "../../format.ts";
+import { type PageAnswer, type PageCall, showPage } from "../page.ts";
+import { Layout, Section, type SectionProps } from "../parts/layout.tsx";
+import { Time } from "../parts/inline.tsx";
+import { RequestStatus } from "../parts/requests.tsx";
+import { StackedColumns } from "../parts/stacked-columns.tsx";
+import { RowTable, type RowTableColumns, type RowTableProps } from "../parts/table.tsx";
+import { UsageTable } from "../parts/usage-table.tsx";
+import { columnsOf, gatherCost, groupBy } from "../usage-columns.ts";
+import type { RequestPageView, UsageView } from "../views.ts";
+import { isSuccess, RequestDetails } from "./request.tsx";
+
+const ME = "/api/organizations/{organization}/me";
+const SHOWN_REQUESTS = "20";
+
+export function pathOf({ params }: PageCall): string {
+  return `/organizations/${params["organization"] ?? ""}/me`;
+}
+
+type OwnTableProps<Row> = Omit<RowTableProps<Row>, "class"> & Pick<SectionProps, "id" | "title">;
+
+export function OwnTable<Row>({ id, title, ...table }: OwnTableProps<Row>) {
+  return (
+    <Section id={id} title={title}>
+      <RowTable class="stack" {...table} />
+    </Section>
+  );
+}
+
+interface OwnUse {
+  readonly usage: UsageView;
+  readonly requests: RequestPageView["data"];
+}
+
+export async function readUse(page: PageCall): Promise<OwnUse> {
+  const [usage, requests] = await Promise.all([
+    page.api(`GET ${ME}/usage`, { query: { group_by: "day,model", top: "10" } }),
+    page.api(`GET ${ME}/requests`, { query: { limit: SHOWN_REQUESTS } }),
+  ]);
+  return { usage: usage.body, requests: requests.body.data };
+}
+
+/** Usage by day and model, and recent requests. */
+export function Use({
+  page,
+  currency,
+  usage,
+  requests,
+}: OwnUse & { readonly page: PageCall; readonly currency: string }) {
+  const { data: rows, from, to } = usage;
+  const columns = columnsOf({ from, to }, "day");
+  const grouping = groupBy(rows, "model");
+  const month = monthName(from.slice(0, 7));
+  return (
+    <>
+      <Section id="usage" title={`Your usage in ${month}`}>
+        {rows.length === 0 ? (
+          <p class="card empty">No usage yet.</p>
+        ) : (
+          <StackedColumns
+            label="Cost day by day, by model"
+            columns={columns.titles}
+            series={gatherCost(columns, rows, grouping)}
+            unit={currency}
+            format={(microcents) => formatMoney(microcents, currency)}
+            formatTick={formatTickMoney}
+          />
+        )}
+      </Section>
+      {rows.length === 0 ? null : (
+        <UsageTable id="by-model" title="By model" rows={rows} currency={currency} grouping={grouping} />
+      )}
+      <OwnTable
+        id="requests"
+        title="Your last requests"
+        label="Requests"
+        rows={requests}
+        columns={requestColumns(page, currency)}
+        empty="No requests yet."
+      />
+    </>
+  );
+}
+
+/** Page of one own request: its outcome and cause. */
+export async function showOwnRequest(page: PageCall): Promise<PageAnswer> {
+  const { body: request } = await page.api(`GET ${ME}/requests/{request}`);
+  const organization = await page.options.store.getOrganization(request.organization_id);
+  const { sentence, action } = request.explanation;
+  return showPage(
+    <Layout page={page} title="Request">
+      <p class={`notice ${isSuccess(request) ? "good" : "bad"}`}>
+        {sentence} {action === null ? null : <a href={`${pathOf(page)}#limits`}>See your limits</a>}
+      </p>
+      <dl class="pairs card">
+        <Fact name="status">
+          <RequestStatus request={request} />
+        </Fact>
+        <Fact name="request id">
+          <code class="break">{request.id}</code>
+        </Fact>
+        <Fact name="time">
+          <Time at={request.created_at} exact />
+        </Fact>
+        <Fact name="key">
+          <bdi>{request.key_name ?? request.key_id}</bdi>
+        </Fact>
+        <Fact name="model">
+          {request.model ?? request.requested_model ?? "not read before the rejection"}
+        </Fact>
+      </dl>
+      <RequestDetails request={request} currency={organization?.currency ?? ""} />
+      <p>
+        <a href={pathOf(page)}>Back to your keys</a>
+      </p>
+    </Layout>,
+  );
+}
+
+function Fact({ name: fact, children }: { readonly name: string; readonly children?: Child }) {
+  return (
+    <div>
+      <dt>{fact}</dt>
+      <dd class="break">{children}</dd>
+    </div>
+  );
+}
+
+function requestColumns(page: PageCall, currency: string): RowTableColumns<RequestPageView["data"][number]> {
+  return [
+    {
+      label: "when",
+      cell: ({ id, created_at: at }) => (
+        <a href={`${pathOf(page)}/requests/${id}`}>
+          <Time at={at} />
+        </a>
+      ),
+    },
+    { label: "status", cell: (request) => <RequestStatus request={request} /> },
+    { label: "model", cell: ({ model, requested_model: requested }) => model ?? requested ?? "–" },
+    { label: "key", cell: ({ key_name: keyName, key_id: id }) => <bdi>{keyName ?? id}</bdi> },
+    {
+      label: "cost",
+      kind: "number",
+      cell: ({ cost_microcents: cost }) => formatMoney(cost ?? 0, currency),
+    },
+  ];
+}
