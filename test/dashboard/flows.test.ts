@@ -177,6 +177,7 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
 
   it("makes a viewer's token, with which everything is seen and nothing changed, and deletes it", async () => {
     await page.goto(`${base}/tokens`);
+    await page.getByText("Create a token", { exact: true }).click();
     await page.getByLabel("Name").fill("victor");
     await page.getByLabel("Role").selectOption("viewer");
     await page.getByRole("button", { name: "Create the token" }).click();

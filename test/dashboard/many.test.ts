@@ -91,6 +91,43 @@ describe.skipIf(CHROMIUM === null)(`an operator with ${ORGANIZATIONS} organizati
     }
   });
 
+  it("sorts keys, and changes and disables several at once after a preview", async () => {
+    const keys = `/api/organizations/${first}/keys`;
+    await page.goto(`${getStack().adminUrl}/organizations/${first}/keys`);
+    await page.getByText(`1–50 of ${KEYS} API keys`).waitFor();
+    await page.getByRole("link", { name: "name", exact: true }).click();
+    await page.getByRole("link", { name: "Next" }).click();
+    await page.getByText(`51–100 of ${KEYS} API keys`).waitFor();
+    expect(await page.getByRole("rowheader").first().textContent()).toBe("service-50");
+    await page.getByRole("button", { name: "Disable…" }).click();
+    await page.getByText("Nothing is chosen.").waitFor();
+    const choose = async () => {
+      for (const name of ["service-50", "service-52"]) await page.getByLabel(`Choose ${name}`).check();
+    };
+    await choose();
+    await page.getByRole("button", { name: "Change…" }).click();
+    await page.getByLabel("Change Monthly hard cap").check();
+    await page.getByLabel("Monthly hard cap", { exact: true }).fill("12,50");
+    await page.getByRole("button", { name: "Preview" }).click();
+    await page.locator("#hard_cap_cents-problem").waitFor();
+    await page.getByLabel("Monthly hard cap", { exact: true }).fill("12.50");
+    await page.getByRole("button", { name: "Preview" }).click();
+    await page.getByRole("row", { name: "service-52 Monthly hard cap: none → 12.50 USD" }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Change 2 API keys" }).click();
+    await page.getByText("Changed. Applies from the next request.").waitFor();
+    expect(await page.getByRole("rowheader").first().textContent()).toBe("service-50");
+    await choose();
+    await page.getByRole("button", { name: "Disable…" }).click();
+    await page.getByRole("row", { name: "service-50 active → disabled" }).waitFor();
+    await page.getByRole("button", { name: "Disable 2 API keys" }).click();
+    await page.getByText("Changed. Applies from the next request.").waitFor();
+    const { data } = await getStack().admin("GET", `${keys}?sort=name&state=disabled`);
+    expect(data).toMatchObject(
+      ["service-50", "service-52"].map((name) => ({ name, hard_cap_cents: 1250, disabled: true })),
+    );
+  });
+
   it("puts the spend of one key right", async () => {
     await page.goto(`${getStack().adminUrl}/organizations/${first}/usage/corrections`);
     await page.getByLabel("Amount").fill("1.25");

@@ -104,6 +104,7 @@ describe.skipIf(CHROMIUM === null)(`sign-in with identity providers${SKIPPED_WHY
     // What its tokens go by stands there, and has no secret.
     await page.getByRole("button", { name: "Disable jwt:corp" }).waitFor();
     expect(await page.getByRole("button", { name: "Rotate jwt:corp" }).count()).toBe(0);
+    await page.getByText("Create an API key", { exact: true }).click();
     await page.getByRole("textbox", { name: "Name" }).fill("laptop");
     await page.getByRole("textbox", { name: "Limits" }).fill("day cap 5.00");
     await page.getByRole("button", { name: "Create the key" }).click();

@@ -72,7 +72,7 @@ describe.skipIf(CHROMIUM === null)(`users and groups in the dashboard${SKIPPED_W
     expect(await page.getByRole("link", { name: /^Tester/ }).count()).toBe(1);
     await page.getByLabel("Find").fill("nobody");
     await page.getByRole("button", { name: "Search" }).click();
-    await page.getByText("No user has a name or email address").waitFor();
+    await page.getByText("No user matches these filters.").waitFor();
   });
 
   it("own a key that is made from a user's page, and a suggestion is taken where two have one name", async () => {

@@ -1,7 +1,8 @@
 /** Texts about limits (state, reset), and a month's spend compared with its limits. */
 import { DAY_MS } from "../../../shared/time/calendar.ts";
 import type { LimitPeriod } from "../../../shared/settings/limits.ts";
-import { isReached, MICROCENTS_PER_CENT, roomUnder } from "../../../shared/money/money.ts";
+import { isReached, roomUnder } from "../../../shared/money/money.ts";
+import { limitStateOf } from "../directory/arrange.ts";
 import type { KeyView, LimitFiguresView } from "./views.ts";
 import { type ShownMonth, shownMonthOf } from "../../../shared/settings/month-limits.ts";
 
@@ -14,13 +15,9 @@ type Figures = Pick<LimitFiguresView, "kind" | "cents" | "spent_cents">;
 type Standing = "fine" | "near" | "reached";
 
 export function standingOf(limit: Figures): Standing {
-  const { cents, spent_cents: spent } = limit;
-  if (isReached(cents, BigInt(spent) * BigInt(MICROCENTS_PER_CENT))) return "reached";
-  return shareOf(limit) >= NEAR[limit.kind] ? "near" : "fine";
+  const state = limitStateOf(limit);
+  return state === "reached" || state === "near" ? state : "fine";
 }
-
-/** Shares of the first alert. */
-const NEAR = { cap: 0.9, budget: 0.8 } as const;
 
 /** Returns the used share, 0 or more, possibly above 1. A limit of 0 is used up. */
 export function shareOf({ cents, spent_cents: spent }: Figures): number {

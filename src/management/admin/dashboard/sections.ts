@@ -1,18 +1,18 @@
 /** Sections of an organization's pages, in navigation order. */
 export const SECTIONS = [
-  { section: "overview", path: "", label: "Overview" },
-  { section: "keys", path: "/keys", label: "API keys" },
-  { section: "users", path: "/users", label: "Users" },
-  { section: "groups", path: "/groups", label: "Groups" },
-  { section: "settings", path: "/settings", label: "Inference settings" },
-  { section: "usage", path: "/usage", label: "Usage" },
-  { section: "requests", path: "/requests", label: "Requests" },
-  { section: "alerts", path: "/alerts", label: "Alerts" },
-  { section: "audit", path: "/audit", label: "Audit log" },
-  { section: "tokens", path: "/tokens", label: "Tokens" },
-  { section: "sessions", path: "/sessions", label: "Sessions" },
-  { section: "models", path: "/models", label: "Models" },
-  { section: "try", path: "/try", label: "Try it" },
+  { section: "overview", path: "", label: "Overview", group: "Spend" },
+  { section: "usage", path: "/usage", label: "Usage", group: "Spend" },
+  { section: "alerts", path: "/alerts", label: "Alerts", group: "Spend" },
+  { section: "keys", path: "/keys", label: "API keys", group: "Access" },
+  { section: "users", path: "/users", label: "Users", group: "Access" },
+  { section: "groups", path: "/groups", label: "Groups", group: "Access" },
+  { section: "tokens", path: "/tokens", label: "Tokens", group: "Access" },
+  { section: "sessions", path: "/sessions", label: "Sessions", group: "Access" },
+  { section: "requests", path: "/requests", label: "Requests", group: "Traffic" },
+  { section: "models", path: "/models", label: "Models", group: "Traffic" },
+  { section: "try", path: "/try", label: "Try it", group: "Traffic" },
+  { section: "settings", path: "/settings", label: "Inference settings", group: "Settings" },
+  { section: "audit", path: "/audit", label: "Audit log", group: "Settings" },
 ] as const;
 
 /** Returns a section's path below the organization's; the overview's for an unknown section. */

@@ -187,3 +187,15 @@ for (const chart of document.querySelectorAll("svg.chart")) {
     next.focus();
   });
 }
+
+// One box in the head of a list chooses all of its rows.
+for (const head of document.querySelectorAll("form .list thead th:first-child")) {
+  const boxes = [...head.closest("table").querySelectorAll("tbody input[type=checkbox]")];
+  if (boxes.length === 0) continue;
+  const all = Object.assign(document.createElement("input"), { type: "checkbox" });
+  all.setAttribute("aria-label", "Choose all on this page");
+  all.addEventListener("change", () => {
+    for (const box of boxes) box.checked = all.checked;
+  });
+  head.prepend(all);
+}

@@ -1,154 +1,73 @@
 /** *API keys*: the list. */
-import { formatLimitRows } from "../../../../shared/settings/limits.ts";
-import { formatCount, formatMoney } from "../../format.ts";
-import { MAX_KEY_PAGES, readList } from "../read-lists.ts";
+import { KEY_STATES } from "../../../../shared/settings/state.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
-import { SpendBar } from "../parts/charts.tsx";
+import {
+  type ArrangedKind,
+  ArrangedListView,
+  figureColumns,
+  readArranged,
+  stateOfKey,
+} from "../parts/arranged-list.tsx";
 import { isSure, Layout, Section } from "../parts/layout.tsx";
 import { ConfirmedForm } from "../parts/fields.tsx";
-import { List, pageQueryOf, type RowTableColumns, SearchForm, searchOf } from "../parts/table.tsx";
-import { KeyName, OwnerLink, State, Time } from "../parts/inline.tsx";
-import { spendingOf } from "../limit-words.ts";
-import type { KeyView, RequestView } from "../views.ts";
+import type { RowTableColumns } from "../parts/table.tsx";
+import { OwnerLink, State } from "../parts/inline.tsx";
+import { KEY_FORM } from "../setting-form.ts";
+import type { KeyPageView } from "../views.ts";
+import { createChosenRoute } from "./chosen.tsx";
 import { createKey, showKeyCreation } from "./key-creation.tsx";
 
-/** Pages of recent requests that are searched for a key's last use. */
-const REQUEST_PAGES = 5;
-const LIST = "GET /api/organizations/{organization}/keys";
-const MAX_FOUND = 100;
+const KEYS: ArrangedKind = { kind: "key", noun: "API key", states: KEY_STATES, owners: ["user", "group"] };
 
 async function showKeys(page: OrganizationPageCall): Promise<PageAnswer> {
-  const path = `${page.base}/keys`;
-  const search = searchOf(page);
-  const [list, requests] = await Promise.all([
-    search === "" ? readPage(page) : findKeys(page, search),
-    readList<RequestView>(page.api, "GET /api/organizations/{organization}/requests", REQUEST_PAGES),
-  ]);
+  const list = await readArranged<ListedKey>(page, KEYS, (query) =>
+    page.api("GET /api/organizations/{organization}/keys", { query }),
+  );
   return showPage(
-    <Layout page={page} title="API keys" section="keys">
-      {page.canChange ? (
-        <p>
-          <a class="button" href={`${path}/new`}>
+    <Layout
+      page={page}
+      title="API keys"
+      section="keys"
+      action={
+        page.canChange ? (
+          <a class="button" href={`${page.base}/keys/new`}>
             Create an API key
           </a>
-        </p>
-      ) : null}
-      <SearchForm page={page} list={list} path={path} />
-      <List
-        page={page}
-        label="API keys"
-        list={list}
-        columns={columnsOf(page, readLastUses(requests.items))}
-        empty={search === "" ? NO_KEY : `No key has “${search}” in its name.`}
-      />
-      {list.hasMore ? (
-        <p class="quiet">More keys have that in their name, or were not looked at: write more of it.</p>
-      ) : null}
+        ) : null
+      }
+    >
+      <ArrangedListView page={page} kind={KEYS} list={list} columns={columnsOf(page)} empty={NO_KEY} />
       {page.canChange && list.data.length > 0 ? <AfterLeak page={page} /> : null}
     </Layout>,
   );
 }
 
-interface FoundKeys {
-  readonly data: readonly KeyView[];
-  readonly next: string | null;
-  /** True if a search may have more results. */
-  readonly hasMore: boolean;
-}
-
-async function readPage(page: OrganizationPageCall): Promise<FoundKeys> {
-  const { body } = await page.api(LIST, { query: pageQueryOf(page) });
-  return { data: body.data, next: body.next, hasMore: false };
-}
-
-/** Finds keys by name, or by the visible characters of the key. */
-async function findKeys(page: OrganizationPageCall, search: string): Promise<FoundKeys> {
-  const { items, hasMore } = await readList<KeyView>(page.api, LIST, MAX_KEY_PAGES);
-  const wanted = search.toLowerCase();
-  const found = items.filter(({ name, display }) => `${name} ${display}`.toLowerCase().includes(wanted));
-  return {
-    data: found.slice(0, MAX_FOUND),
-    next: null,
-    hasMore: hasMore || found.length > MAX_FOUND,
-  };
-}
+type ListedKey = KeyPageView["data"][number];
 
 const NO_KEY = "No API keys yet. Programs send one with each request; each key has its own limits and spend.";
 
-/** @param uses Time of last use by key id. */
-function columnsOf(
-  { base, organization: { currency } }: OrganizationPageCall,
-  uses: ReadonlyMap<string, string>,
-): RowTableColumns<KeyView> {
+function columnsOf(page: OrganizationPageCall): RowTableColumns<ListedKey> {
+  const { base } = page;
   return [
     {
       label: "name",
-      cell: (key) => (
-        <>
-          <KeyName base={base} apiKey={key} />
-          {key.user === null ? null : (
-            <span class="below">
-              of <OwnerLink base={base} kind="users" owner={key.user} />
-            </span>
-          )}
-        </>
-      ),
-    },
-    { label: "state", cell: ({ state }) => <State state={state} /> },
-    {
-      label: "spent this month",
-      short: "spent",
-      kind: "wide",
-      cell: (key) => <Spent apiKey={key} currency={currency} />,
+      sort: "name",
+      title: ({ name, display }) => `${name} (${display})`,
+      cell: (key) => <OwnerLink base={base} kind="keys" owner={key} />,
     },
     {
-      label: "rate",
-      cell: ({ requests_per_minute: perMinute, bucket }) => (
-        <>
-          <span class="whole">{formatCount(perMinute)} per minute</span>
-          <span class="below whole">
-            burst {formatCount(bucket.capacity)}, {formatCount(bucket.remaining)} left now
-          </span>
-        </>
-      ),
+      label: "owner",
+      kind: "rest",
+      cell: ({ user, group }) =>
+        user !== null ? (
+          <OwnerLink base={base} kind="users" owner={user} />
+        ) : group === null ? null : (
+          <OwnerLink base={base} kind="groups" owner={group} />
+        ),
     },
-    {
-      label: "last used",
-      cell: ({ id }) => {
-        const at = uses.get(id);
-        return at === undefined ? "not lately" : <Time at={at} />;
-      },
-    },
+    { label: "state", cell: (key) => <State state={stateOfKey(key)} /> },
+    ...figureColumns<ListedKey>("key", page),
   ];
-}
-
-/** Returns the time of last use by key id. @param requests In any order. Keys without requests have no entry. */
-function readLastUses(requests: readonly RequestView[]): Map<string, string> {
-  const uses = new Map<string, string>();
-  for (const { key_id: keyId, created_at: createdAt } of requests) {
-    const known = uses.get(keyId);
-    if (known === undefined || known < createdAt) uses.set(keyId, createdAt);
-  }
-  return uses;
-}
-
-function Spent({ apiKey, currency }: { apiKey: KeyView; currency: string }) {
-  const spending = spendingOf(apiKey);
-  return (
-    <>
-      {formatMoney(spending.spentMicrocents, currency)}
-      <SpendBar spending={spending} currency={currency} />
-      {apiKey.limits.length === 0 ? null : (
-        <span class="below">
-          {formatLimitRows(apiKey.limits).map((row) => (
-            <>
-              <span class="whole">{row}</span>{" "}
-            </>
-          ))}
-        </span>
-      )}
-    </>
-  );
 }
 
 function AfterLeak({ page }: { page: OrganizationPageCall }) {
@@ -183,7 +102,22 @@ async function revokeAllKeys(page: OrganizationPageCall): Promise<PageAnswer> {
 
 const PATH = "/organizations/:organization/keys";
 
+/** Settings that several keys can get at once. */
+const CHANGEABLE = [
+  "hard_cap_cents",
+  "budget_cents",
+  "requests_per_minute",
+  "expires_at",
+  "group_id",
+  "note",
+];
+
 export const keyListRoutes: readonly PageRoute[] = [
+  createChosenRoute({
+    ...KEYS,
+    settings: KEY_FORM.filter(({ path }) => CHANGEABLE.includes(path)),
+    disabled: "Requests with it return 403 until you enable it.",
+  }),
   { method: "GET", path: PATH, runInOrganization: showKeys },
   { method: "POST", path: PATH, runInOrganization: createKey },
   { method: "GET", path: `${PATH}/new`, runInOrganization: showKeyCreation },

@@ -89,22 +89,32 @@ async function renderOrganizations(page: PageCall, problems: Problems): Promise<
   );
   const texts = page.form.has("name") ? textsOfForm(CREATION_FORM, page.form) : { currency: USUAL_CURRENCY };
   return showForm(
-    <Layout page={page} title="Organizations">
-      <ProblemSummary problems={problems} fields={listProblemFields(CREATION_FORM)} />
+    <Layout
+      page={page}
+      title="Organizations"
+      action={
+        <CreationForm
+          page={page}
+          what="an organization"
+          action={PATH}
+          isOpen={problems.size > 0 || (search === "" && list.data.length === 0)}
+        >
+          <ProblemSummary problems={problems} fields={listProblemFields(CREATION_FORM)} />
+          <SettingFields settings={CREATION_FORM} texts={texts} problems={problems} />
+        </CreationForm>
+      }
+    >
       <SearchForm page={page} list={list} path={PATH} />
       <List
         page={page}
         label="Organizations"
         list={list}
         columns={COLUMNS}
-        empty={search === "" ? "No organizations yet. Create the first one below." : notFound}
+        empty={search === "" ? "No organizations yet. Create the first one." : notFound}
       />
       <p>
         <a href={`${PATH}/deleted`}>Deleted organizations</a> · <a href="/sessions">Operator's sessions</a>
       </p>
-      <CreationForm page={page} what="an organization" action={PATH}>
-        <SettingFields settings={CREATION_FORM} texts={texts} problems={problems} />
-      </CreationForm>
     </Layout>,
     problems,
   );

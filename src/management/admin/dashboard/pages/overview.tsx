@@ -18,7 +18,7 @@ import {
 import { MAX_KEY_PAGES, readList } from "../read-lists.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { AlertList } from "../parts/alert-list.tsx";
-import { SpendBar, WITH_TIGHTEST } from "../parts/charts.tsx";
+import { SpendBar } from "../parts/charts.tsx";
 import { Layout, Section } from "../parts/layout.tsx";
 import { MonthChart } from "../parts/month-chart.tsx";
 import { StackedColumns } from "../parts/stacked-columns.tsx";
@@ -277,7 +277,7 @@ async function readLimitAttention(page: OrganizationPageCall): Promise<LimitAtte
   const { organization, nowMs } = page;
   const { store } = page.options;
   const [{ items: groups }, { data: limits }, recent] = await Promise.all([
-    readList<GroupView>(page.api, GROUPS, MAX_GROUP_PAGES, WITH_TIGHTEST),
+    readList<GroupView>(page.api, GROUPS, MAX_GROUP_PAGES, { sort: "-limit" }),
     readLimits(page, "organization"),
     scanRecent(store, organization.id, nowMs),
   ]);

@@ -109,7 +109,7 @@ function Keys({ page, user, keys, problems }: KeysProps) {
         <OwnTable id="keys" title="Your API keys" label="API keys" rows={keys} columns={columns} />
       )}
       {user.key_count < user.most_keys ? (
-        <OwnCreationForm page={page} problems={problems} />
+        <OwnCreationForm page={page} problems={problems} isFirst={keys.length === 0} />
       ) : (
         <p class="quiet">You may have {user.most_keys} keys here.</p>
       )}
@@ -199,7 +199,13 @@ function Actions({ page, view }: { page: PageCall; view: KeyView }) {
   );
 }
 
-function OwnCreationForm({ page, problems }: { page: PageCall; problems: Problems }) {
+interface OwnCreationProps {
+  readonly page: PageCall;
+  readonly problems: Problems;
+  readonly isFirst: boolean;
+}
+
+function OwnCreationForm({ page, problems, isFirst }: OwnCreationProps) {
   const typed = typedIn(page, problems);
   const field = (row: { readonly apiName: string; readonly label: string; readonly hint?: string }) => (
     <Field {...typed(row.apiName)} label={row.label} hint={row.hint} required={row === name} />
@@ -209,6 +215,7 @@ function OwnCreationForm({ page, problems }: { page: PageCall; problems: Problem
       page={page}
       what="an API key"
       button="Create the key"
+      isOpen={isFirst || problems.size > 0}
       action={`${pathOf(page)}/keys`}
       problems={<ProblemSummary problems={problems} fields={Object.keys(FORM)} />}
     >

@@ -13,15 +13,15 @@ import {
 import type { GroupView, UserPageView, UserView } from "../views.ts";
 import { createDisabledRoutes, createOwnerRoutes, DisabledSwitch, ownerPath } from "./owner-page.tsx";
 import { formatCount, formatCountOf } from "../../format.ts";
+import { List, pageQueryOf, type RowTableColumns } from "../parts/table.tsx";
 import {
-  List,
-  pageQueryOf,
-  type RowTableColumns,
-  SearchForm,
-  searchOf,
-  searchQueryOf,
-} from "../parts/table.tsx";
-import { tightestColumn, WITH_TIGHTEST } from "../parts/charts.tsx";
+  type ArrangedKind,
+  ArrangedListView,
+  figureColumns,
+  readArranged,
+  stateOfOwner,
+} from "../parts/arranged-list.tsx";
+import { createChosenRoute } from "./chosen.tsx";
 import { fieldOfOwner, resolveOwners, suggestOwners } from "../owner-texts.ts";
 import { CreationForm, Layout, Section } from "../parts/layout.tsx";
 import type { OwnerKind } from "../../../../data-path/store/types/owner-kinds.ts";
@@ -97,12 +97,16 @@ function UserSummary({ page, user }: { page: OrganizationPageCall; user: UserVie
 export const userListRoutes = createOwnerListRoutes<UserView>({
   kind: "user",
   title: "Users",
+  noun: "user",
+  states: ["active", "cap_reached", "disabled"],
+  owners: ["group"],
   settings: USER_FORM,
+  changeable: ["limits", "group_id", "note"],
+  disabled: "Requests with its API keys return 403 until you enable it.",
   read: (page, query) => page.api("GET /api/organizations/{organization}/users", { query }),
   columnsOf: userColumns,
   empty:
     "No users yet. A user is a person or service that API keys belong to, with limits for all of them together.",
-  searched: "a name or email address",
 });
 
 /** Columns of users, also in a group's page. */
@@ -111,20 +115,19 @@ function userColumns(page: OrganizationPageCall): RowTableColumns<UserView> {
   return [
     {
       label: "name",
-      cell: (user) => (
-        <>
-          <OwnerLink base={base} kind="users" owner={user} />
-          {user.email === null ? null : <span class="below">{user.email}</span>}
-        </>
-      ),
+      sort: "name",
+      title: ({ email }) => email ?? "",
+      cell: (user) => <OwnerLink base={base} kind="users" owner={user} />,
     },
+    { label: "email", kind: "rest", cell: ({ email }) => email },
     {
       label: "group",
-      cell: ({ group }) => (group === null ? "none" : <OwnerLink base={base} kind="groups" owner={group} />),
+      kind: "rest",
+      cell: ({ group }) => (group === null ? null : <OwnerLink base={base} kind="groups" owner={group} />),
     },
     { label: "keys", kind: "number", cell: ({ key_count: keys }) => formatCount(keys) },
-    tightestColumn(page),
-    { label: "state", cell: ({ disabled }) => <State state={disabled ? "disabled" : "active"} /> },
+    { label: "state", cell: (user) => <State state={user.disabled ? "disabled" : stateOfOwner(user)} /> },
+    ...figureColumns<UserView>("user", page),
   ];
 }
 
@@ -139,7 +142,7 @@ export const groupRoutes = createOwnerRoutes({
 });
 
 async function showGroupRest(page: OrganizationPageCall, group: GroupView) {
-  const query = { ...pageQueryOf(page), ...WITH_TIGHTEST, [fieldOfOwner("group")]: group.id };
+  const query = { ...pageQueryOf(page), sort: "-spend", [fieldOfOwner("group")]: group.id };
   const [keys, { body }] = await Promise.all([
     readKeysOf(page, "group", group.id),
     page.api("GET /api/organizations/{organization}/users", { query }),
@@ -189,23 +192,40 @@ function Users({ page, users }: { page: OrganizationPageCall; users: UserPageVie
 export const groupListRoutes = createOwnerListRoutes<GroupView>({
   kind: "group",
   title: "Groups",
+  noun: "group",
+  states: ["active", "cap_reached"],
+  owners: [],
   settings: GROUP_FORM,
+  changeable: ["limits", "member_limits", "note"],
+  disabled: "",
   read: (page, query) => page.api("GET /api/organizations/{organization}/groups", { query }),
   columnsOf: (page) => [
-    { label: "name", cell: (group) => <OwnerLink base={page.base} kind="groups" owner={group} /> },
+    {
+      label: "name",
+      sort: "name",
+      cell: (group) => <OwnerLink base={page.base} kind="groups" owner={group} />,
+    },
     { label: "users", kind: "number", cell: ({ user_count: users }) => formatCount(users) },
     { label: "keys", kind: "number", cell: ({ key_count: keys }) => formatCount(keys) },
-    tightestColumn(page),
-    { label: "note", cell: ({ note }) => note ?? "none" },
+    { label: "state", cell: (group) => <State state={stateOfOwner(group)} /> },
+    ...figureColumns<GroupView>("group", page),
   ],
   empty:
     "No groups yet. A group is a team of users and shared API keys. Its members share limits, and each member can have separate ones.",
-  searched: "a name",
 });
 
-interface OwnerList<Row> {
+interface Named {
+  readonly id: string;
+  readonly name: string;
+}
+
+interface OwnerList<Row> extends ArrangedKind {
   readonly kind: OwnerKind;
   readonly title: string;
+  /** Settings that several can get at once. */
+  readonly changeable: readonly string[];
+  /** What disabling one means. */
+  readonly disabled: string;
   readonly settings: readonly FormSetting[];
   readonly read: (
     page: OrganizationPageCall,
@@ -214,11 +234,9 @@ interface OwnerList<Row> {
   readonly columnsOf: (page: OrganizationPageCall) => RowTableColumns<Row>;
   /** Text of an empty list. */
   readonly empty: string;
-  /** Description of the searched texts: "a name". */
-  readonly searched: string;
 }
 
-function createOwnerListRoutes<Row>(list: OwnerList<Row>): readonly PageRoute[] {
+function createOwnerListRoutes<Row extends Named>(list: OwnerList<Row>): readonly PageRoute[] {
   const { kind, settings } = list;
   const path = `/organizations/:organization/${kind}s`;
   const create = (page: OrganizationPageCall): Promise<PageAnswer> =>
@@ -238,44 +256,39 @@ function createOwnerListRoutes<Row>(list: OwnerList<Row>): readonly PageRoute[] 
   return [
     { method: "GET", path, runInOrganization: (page) => renderList(list, page, NO_PROBLEMS) },
     { method: "POST", path, runInOrganization: create },
+    createChosenRoute({ ...list, settings: settings.filter((one) => list.changeable.includes(one.path)) }),
     { method: "GET", path: `${path}/suggestions`, runInOrganization: suggest },
   ];
 }
 
-async function renderList<Row>(
-  { kind, title, settings, read, columnsOf, empty, searched }: OwnerList<Row>,
+async function renderList<Row extends Named>(
+  list: OwnerList<Row>,
   page: OrganizationPageCall,
   problems: Problems,
 ): Promise<PageAnswer> {
-  const path = `${page.base}/${kind}s`;
-  const search = searchOf(page);
-  const { body } = await read(page, { ...searchQueryOf(page), ...WITH_TIGHTEST });
-  const notFound = (
-    <>
-      No {kind} has {searched} with a word that begins with “{search}”. <a href={path}>Show all</a>
-    </>
-  );
+  const { kind, title, settings, read, columnsOf, empty } = list;
+  const found = await readArranged<Row>(page, list, (query) => read(page, query));
+  const isOpen = problems.size > 0 || found.total_count === 0;
   return showForm(
-    <Layout page={page} title={title} section={`${kind}s`}>
-      <ProblemSummary problems={problems} fields={listProblemFields(settings)} />
-      <SearchForm page={page} list={body} path={path} />
-      <List
-        page={page}
-        label={title}
-        list={body}
-        columns={columnsOf(page)}
-        empty={search === "" ? empty : notFound}
-      />
-      {page.canChange ? (
-        <CreationForm page={page} what={`a ${kind}`} action={path}>
-          <SettingFields
-            settings={settings}
-            texts={textsOfForm(settings, page.form)}
-            problems={problems}
-            base={page.base}
-          />
-        </CreationForm>
-      ) : null}
+    <Layout
+      page={page}
+      title={title}
+      section={`${kind}s`}
+      action={
+        page.canChange ? (
+          <CreationForm page={page} what={`a ${kind}`} action={`${page.base}/${kind}s`} isOpen={isOpen}>
+            <ProblemSummary problems={problems} fields={listProblemFields(settings)} />
+            <SettingFields
+              settings={settings}
+              texts={textsOfForm(settings, page.form)}
+              problems={problems}
+              base={page.base}
+            />
+          </CreationForm>
+        ) : null
+      }
+    >
+      <ArrangedListView page={page} kind={list} list={found} columns={columnsOf(page)} empty={empty} />
     </Layout>,
     problems,
   );

@@ -47,12 +47,29 @@ async function showTokens(page: OrganizationPageCall, problems: Problems = NO_PR
   const { items } = await readList<TokenView>(page.api, `GET ${LIST}`, MAX_PAGES);
   const typed = typedIn(page, problems);
   return showForm(
-    <Layout page={page} title="Tokens" section="tokens">
+    <Layout
+      page={page}
+      title="Tokens"
+      section="tokens"
+      action={
+        page.canChange ? (
+          <CreationForm
+            page={page}
+            what="a token"
+            action={`${page.base}/tokens`}
+            isOpen={problems.size > 0 || items.length === 0}
+          >
+            <ProblemSummary problems={problems} fields={["name", "role"]} />
+            <Field {...typed("name")} label="Name" required />
+            <Select {...typed("role")} label="Role" choices={ROLES} />
+          </CreationForm>
+        ) : null
+      }
+    >
       <p>
         People sign in here with a token, and programs call the management API with one. An admin's reads and
         changes everything of this organization, a viewer's only reads.
       </p>
-      <ProblemSummary problems={problems} fields={["name", "role"]} />
       <RowTable
         label="Tokens"
         class="stack"
@@ -60,12 +77,6 @@ async function showTokens(page: OrganizationPageCall, problems: Problems = NO_PR
         rows={items}
         empty="No tokens yet. A token gives people and programs access to this organization."
       />
-      {page.canChange ? (
-        <CreationForm page={page} what="a token" action={`${page.base}/tokens`}>
-          <Field {...typed("name")} label="Name" required />
-          <Select {...typed("role")} label="Role" choices={ROLES} />
-        </CreationForm>
-      ) : null}
     </Layout>,
     problems,
   );

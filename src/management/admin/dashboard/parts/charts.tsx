@@ -1,18 +1,10 @@
 /** Bars. Colors are classes of the style sheet: the security policy allows no inline styles. */
 import { MICROCENTS_PER_CENT } from "../../../../shared/money/money.ts";
 import { formatLimit, formatMoney } from "../../format.ts";
-import {
-  describeStanding,
-  formatShare,
-  isBudgetReached,
-  shareOf,
-  type Spending,
-  standingOf,
-} from "../limit-words.ts";
+import { isBudgetReached, shareOf, type Spending, standingOf } from "../limit-words.ts";
 import { round } from "./plot.tsx";
 import { labelLimit } from "../../../../shared/settings/limit-words.ts";
-import type { GroupView, LimitFiguresView, UserView } from "../views.ts";
-import type { OrganizationPageCall } from "../page.ts";
+import type { LimitFiguresView } from "../views.ts";
 
 /** Bar up to the cap (or the budget), with a mark at the budget. */
 export function SpendBar({ spending, currency }: { spending: Spending; currency: string }) {
@@ -82,31 +74,4 @@ function barLevelOf(limit: LimitFiguresView): "fine" | "high" | "full" {
   const standing = standingOf(limit);
   if (standing === "fine") return "fine";
   return standing === "reached" && limit.kind === "cap" ? "full" : "high";
-}
-
-/** Query parameter for lists of users or groups with this column. */
-export const WITH_TIGHTEST = { sort: "name" } as const;
-
-type Limited = Pick<UserView | GroupView, "tightest_limit">;
-
-/** Column of a list of users or groups with each one's tightest limit. */
-export function tightestColumn({ organization: { currency } }: Pick<OrganizationPageCall, "organization">) {
-  return {
-    label: "tightest limit",
-    kind: "wide" as const,
-    cell: ({ tightest_limit: limit }: Limited) =>
-      limit === null || limit === undefined ? (
-        "none"
-      ) : (
-        <>
-          <span class="whole">
-            {formatShare(limit)} of the {labelLimit(limit)}
-          </span>{" "}
-          {standingOf(limit) === "fine" ? null : (
-            <span class={`state ${describeStanding(limit).level}`}>{describeStanding(limit).words}</span>
-          )}
-          <LimitBar limit={limit} currency={currency} />
-        </>
-      ),
-  };
 }

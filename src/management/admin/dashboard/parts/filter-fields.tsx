@@ -68,19 +68,21 @@ interface OwnerFieldProps {
 /** Field for a user or a group: an organization can have too many for a list, so the script suggests matches. */
 export function OwnerField({ kind, label, value, base }: OwnerFieldProps) {
   const name = fieldOfOwner(kind);
+  // The page can have a form with a field of this name.
+  const id = `filter-${name}`;
   return (
     <div>
-      <label for={name}>{label}</label>
+      <label for={id}>{label}</label>
       <input
-        id={name}
+        id={id}
         name={name}
         value={value}
         placeholder={kind === "user" ? "name, email address or id" : "name or id"}
-        list={`${name}-suggestions`}
+        list={`${id}-suggestions`}
         data-suggestions={`${base}/${kind}s/suggestions`}
         autocomplete="off"
       />
-      <datalist id={`${name}-suggestions`}></datalist>
+      <datalist id={`${id}-suggestions`}></datalist>
     </div>
   );
 }

@@ -10,6 +10,8 @@ interface LayoutProps {
   readonly title: string;
   /** Title in the page, if it contains more than text. */
   readonly heading?: Child;
+  /** The page's main button, or the form behind it. */
+  readonly action?: Child;
   /** Entry of the navigation, "keys". */
   readonly section?: string;
   /** Address to which the browser is forwarded. */
@@ -18,7 +20,7 @@ interface LayoutProps {
 }
 
 /** Complete page. `page` is null if nobody is signed in. */
-export function Layout({ page, title, heading = title, section, goesTo, children }: LayoutProps) {
+export function Layout({ page, title, heading = title, action, section, goesTo, children }: LayoutProps) {
   return (
     <html lang="en">
       <head>
@@ -38,7 +40,14 @@ export function Layout({ page, title, heading = title, section, goesTo, children
         {page === null ? null : <Header page={page} section={section} />}
         {page?.organization ? <Navigation page={page} section={section} /> : null}
         <main id="main" tabindex={-1}>
-          <h1>{heading}</h1>
+          {action === undefined || action === null ? (
+            <h1>{heading}</h1>
+          ) : (
+            <div class="head">
+              <h1>{heading}</h1>
+              {action}
+            </div>
+          )}
           {page === null ? null : <Notice page={page} />}
           {children}
           {page === null ? null : <Contact page={page} />}
@@ -124,18 +133,23 @@ function Navigation({ page, section }: { page: PageCall; section: string | undef
   const label = SECTIONS.find((entry) => entry.section === section)?.label ?? "Pages";
   const links = (
     <nav aria-label="Pages">
-      <ul>
-        {SECTIONS.map((entry) => (
-          <li>
-            <a href={base + entry.path} aria-current={entry.section === section ? "page" : undefined}>
-              {entry.label}
-              {entry.section === "alerts" && page.unreadAlerts > 0 ? (
-                <Unread count={page.unreadAlerts} />
-              ) : null}
-            </a>
-          </li>
-        ))}
-      </ul>
+      {[...new Set(SECTIONS.map(({ group }) => group))].map((group) => (
+        <>
+          <p>{group}</p>
+          <ul>
+            {SECTIONS.filter((entry) => entry.group === group).map((entry) => (
+              <li>
+                <a href={base + entry.path} aria-current={entry.section === section ? "page" : undefined}>
+                  {entry.label}
+                  {entry.section === "alerts" && page.unreadAlerts > 0 ? (
+                    <Unread count={page.unreadAlerts} />
+                  ) : null}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </>
+      ))}
     </nav>
   );
   return (
@@ -162,6 +176,8 @@ const NOTICES: Readonly<Record<string, string>> = {
   revoked: "All API keys are deleted.",
   organization_deleted: "Deleted. Requests with its API keys return 401.",
   made: "Created.",
+  none_chosen: "Nothing is chosen. Tick the rows to change first.",
+  chosen_changed: "Changed. Applies from the next request.",
   user_disabled: "Disabled. Requests with its API keys return 403 until you enable it.",
   user_enabled: "Enabled. Its API keys work from the next request.",
   owner_deleted: "Deleted.",
@@ -227,22 +243,27 @@ interface CreationFormProps {
   readonly what: string;
   readonly button?: string;
   readonly action: string;
+  /** There is something to correct, or nothing else on the page. */
+  readonly isOpen: boolean;
   /** Content before the form. */
   readonly problems?: Child;
   /** Fields. */
   readonly children?: Child;
 }
 
-/** Creation form below a list. */
-export function CreationForm({ page, what, button, action, problems, children }: CreationFormProps) {
+/** A list's form for another item, behind its button. */
+export function CreationForm({ page, what, button, action, isOpen, problems, children }: CreationFormProps) {
   return (
-    <Section class="card" id="create" title={`Create ${what}`}>
-      {problems}
-      <Form page={page} action={action}>
-        {children}
-        <button type="submit">{button ?? `Create ${what.replace(/^an? /, "the ")}`}</button>
-      </Form>
-    </Section>
+    <details class="creation" open={isOpen}>
+      <summary class="button">{`Create ${what}`}</summary>
+      <div class="card">
+        {problems}
+        <Form page={page} action={action}>
+          {children}
+          <button type="submit">{button ?? `Create ${what.replace(/^an? /, "the ")}`}</button>
+        </Form>
+      </div>
+    </details>
   );
 }
 

@@ -19,6 +19,8 @@ interface SettingFieldsProps {
   readonly base?: string;
   /** Hints by path, in place of the settings' own. */
   readonly hints?: Readonly<Record<string, string>>;
+  /** False: any field can stay empty. */
+  readonly required?: boolean;
 }
 
 export function SettingFields({ settings, ...common }: SettingFieldsProps) {
@@ -66,7 +68,7 @@ function SettingField(props: SettingFieldProps) {
       {...common}
       {...inputOf(notation, currency, base)}
       value={value}
-      required={isRequired(row)}
+      required={props.required !== false && isRequired(row)}
       rate={notation === "rate"}
       {...(isRate ? { hint: describeRate(Number(value)) } : {})}
     />

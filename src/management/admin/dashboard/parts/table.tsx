@@ -2,8 +2,18 @@ import type { Child } from "hono/jsx";
 import type { PageCall } from "../page.ts";
 import { ConfirmedForm, type ConfirmedProps } from "./fields.tsx";
 
-/** `number`: right-aligned. `wide`: contains a bar. */
-export type Column = string | { readonly label: string; readonly kind?: "number" | "wide" };
+/** `number`: right-aligned. `wide`: contains a bar. `rest`: hidden if a list has no room. */
+export type ColumnKind = "number" | "wide" | "rest";
+export type Column = string | HeadedColumn;
+
+interface HeadedColumn {
+  readonly label: string;
+  readonly kind?: ColumnKind;
+  /** Leads to the list sorted by this column. */
+  readonly href?: string;
+  /** The list is sorted by this column. */
+  readonly sorted?: "ascending" | "descending";
+}
 
 interface TableProps {
   /** Label for screen readers. */
@@ -17,7 +27,7 @@ interface TableProps {
 interface CellProps {
   /** Label of its column, shown before the cell if rows are stacked. */
   readonly label: string;
-  readonly kind?: "number" | "wide";
+  readonly kind?: ColumnKind;
   readonly title?: string;
   readonly children?: Child;
 }
@@ -39,9 +49,7 @@ export function Table({ label, columns, class: className, children }: TableProps
         <thead>
           <tr>
             {columns.map((column) => (
-              <th scope="col" class={typeof column === "string" ? undefined : column.kind}>
-                {typeof column === "string" ? column : column.label}
-              </th>
+              <Head column={typeof column === "string" ? { label: column } : column} />
             ))}
           </tr>
         </thead>
@@ -51,12 +59,20 @@ export function Table({ label, columns, class: className, children }: TableProps
   );
 }
 
+function Head({ column: { label, kind, href, sorted } }: { column: HeadedColumn }) {
+  return (
+    <th scope="col" class={kind} aria-sort={sorted}>
+      {href === undefined ? label : <a href={href}>{label}</a>}
+    </th>
+  );
+}
+
 /** Column of a `RowTable`: its header and cells. */
-interface ColumnOf<Row> {
-  readonly label: string;
+interface ColumnOf<Row> extends HeadedColumn {
+  /** What the API calls this order of a list. Omitted: not sortable. */
+  readonly sort?: string;
   /** Label of a cell if rows are stacked. Default: the header. */
   readonly short?: string;
-  readonly kind?: "number" | "wide";
   /** Full text of a cell that may be cut. */
   readonly title?: (row: Row) => string;
   readonly cell: (row: Row) => Child;
@@ -71,17 +87,22 @@ export interface RowTableProps<Row> extends Omit<TableProps, "columns" | "childr
   readonly classOf?: (row: Row) => string | undefined;
   /** Text without rows. Omitted: an empty table. */
   readonly empty?: Child;
+  /** Name of the boxes that choose rows. Omitted: no boxes. */
+  readonly chosen?: string | undefined;
 }
 
 /** Table with one row per item. */
-export function RowTable<Row>({ columns, rows, classOf, empty, ...table }: RowTableProps<Row>) {
+export function RowTable<Row>({ columns, rows, classOf, empty, chosen, ...table }: RowTableProps<Row>) {
   if (rows.length === 0 && empty !== undefined) return <p class="card empty">{empty}</p>;
   const [head, ...others] = columns;
   return (
     <Table {...table} columns={columns}>
       {rows.map((row) => (
         <tr class={classOf?.(row)}>
-          <th scope="row">{head.cell(row)}</th>
+          <th scope="row" title={head.title?.(row)}>
+            {chosen === undefined ? null : <Box name={chosen} of={row as ChosenRow} />}
+            {head.cell(row)}
+          </th>
           {others.map(({ label, short = label, kind, title, cell }) => (
             <Cell label={short} {...(kind && { kind })} {...(title && { title: title(row) })}>
               {cell(row)}
@@ -93,13 +114,23 @@ export function RowTable<Row>({ columns, rows, classOf, empty, ...table }: RowTa
   );
 }
 
+interface ChosenRow {
+  readonly id: string;
+  readonly name: string;
+}
+
+function Box({ name, of }: { name: string; of: ChosenRow }) {
+  return <input type="checkbox" name={name} value={of.id} aria-label={`Choose ${of.name}`} />;
+}
+
 /** Last column of a list for authorized users: a button that deletes the row's item. */
 export function endColumn<Row>(page: PageCall, endOf: (row: Row) => Omit<ConfirmedProps, "page">) {
   const cell = (row: Row) => <ConfirmedForm page={page} {...endOf(row)} />;
   return page.canChange ? [{ label: "end", cell }] : [];
 }
 
-const PAGE_LIMIT = "50";
+export const PAGE_SIZE = 50;
+const PAGE_LIMIT = String(PAGE_SIZE);
 /** Shorter lists need no search. */
 const SEARCHED_FROM = 15;
 /** Maximum that the API accepts. */

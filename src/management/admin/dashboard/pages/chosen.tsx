@@ -1,0 +1,256 @@
+/** Changes several API keys, users or groups at once: what to change, then what will happen, then the change. */
+import { isReached } from "../../../../shared/money/money.ts";
+import { describeState } from "../../../../shared/settings/state.ts";
+import { AdminError } from "../../admin-error.ts";
+import { formatCountOf } from "../../format.ts";
+import { NO_PROBLEMS, type Problems, splitProblems } from "../form.ts";
+import { type OrganizationPageCall, type PageAnswer, type PageRoute, showForm, showPage } from "../page.ts";
+import { resolveOwners } from "../owner-texts.ts";
+import type { ArrangedKind } from "../parts/arranged-list.tsx";
+import { Form, ProblemSummary } from "../parts/fields.tsx";
+import { Layout } from "../parts/layout.tsx";
+import { RowTable } from "../parts/table.tsx";
+import { SettingFields } from "../parts/setting-fields.tsx";
+import {
+  type FormSetting,
+  inputName,
+  listProblemFields,
+  readSettings,
+  textsOf,
+  textsOfForm,
+} from "../setting-form.ts";
+
+interface Kind extends Pick<ArrangedKind, "kind" | "noun"> {
+  /** Settings that can be changed together. */
+  readonly settings: readonly FormSetting[];
+  /** What disabling one means. */
+  readonly disabled: string;
+}
+
+/** What the page of a list shows at most. */
+const MOST_CHOSEN = 100;
+/** A date that is left empty is removed, and none of these is kept. */
+const NOTHING = { expires_at: "unknown" };
+
+type Chosen = Readonly<Record<string, unknown>> & { readonly id: string; readonly name: string };
+type Body = Readonly<Record<string, unknown>>;
+
+interface Step {
+  readonly page: OrganizationPageCall;
+  readonly kind: Kind;
+  readonly rows: readonly Chosen[];
+}
+
+export function createChosenRoute(kind: Kind): PageRoute {
+  const path = `/organizations/:organization/${kind.kind}s/chosen`;
+  return { method: "POST", path, runInOrganization: (page) => run(page, kind) };
+}
+
+async function run(page: OrganizationPageCall, kind: Kind): Promise<PageAnswer> {
+  const ids = [...new Set(page.form.getAll("chosen"))].slice(0, MOST_CHOSEN);
+  if (ids.length === 0) return { redirect: backTo(page, kind, "none_chosen") };
+  const call = `GET ${callOf(kind)}` as const;
+  const rows = await Promise.all(
+    ids.map(async (id) => (await page.api(call, { params: { [kind.kind]: id } })).body as Chosen),
+  );
+  const step = { page, kind, rows };
+  const action = page.form.text("action");
+  const isSwitch = action === "disable" || action === "enable";
+  if (!isSwitch && settingsOf(step).length === 0) return showFields(step, NO_PROBLEMS);
+  try {
+    const body = isSwitch ? { disabled: action === "disable" } : await readChange(step);
+    return page.form.text("sure") === "yes" ? await apply(step, body) : showPreview(step, body);
+  } catch (error) {
+    if (!(error instanceof AdminError) || error.status !== 400 || isSwitch) throw error;
+    return showFields(step, splitProblems(error));
+  }
+}
+
+function callOf({ kind }: Kind) {
+  return `/api/organizations/{organization}/${kind}s/{${kind}}`;
+}
+
+/** The list as it was arranged. */
+function backTo({ base, form }: OrganizationPageCall, { kind }: Kind, done: string): string {
+  const query = new URLSearchParams(form.text("back"));
+  query.set("done", done);
+  return `${base}/${kind}s?${query.toString()}`;
+}
+
+/** Those that were ticked. */
+function settingsOf({ page, kind }: Step): readonly FormSetting[] {
+  const ticked = page.form.getAll("set");
+  return kind.settings.filter(({ path }) => ticked.includes(path));
+}
+
+async function readChange(step: Step): Promise<Body> {
+  return resolveOwners(step.page.api, readSettings(settingsOf(step), step.page.form, NOTHING));
+}
+
+function nameRows({ kind, rows }: Step): string {
+  return rows.length === 1 ? `${kind.noun} “${rows[0]?.name}”` : formatCountOf(rows.length, kind.noun);
+}
+
+function showFields(step: Step, problems: Problems): PageAnswer {
+  const { page, kind } = step;
+  const ticked = page.form.getAll("set");
+  return showForm(
+    <Layout page={page} title={`Change ${nameRows(step)}`} section={`${kind.kind}s`}>
+      <ProblemSummary problems={problems} fields={listProblemFields(kind.settings)} />
+      <Form page={page} action={page.path} class="card">
+        <p>Tick what to change. An empty field removes the setting. The next page shows what will happen.</p>
+        <Kept step={step} />
+        {kind.settings.map((setting) => (
+          <div class="ticked">
+            <input
+              type="checkbox"
+              name="set"
+              value={setting.path}
+              checked={ticked.includes(setting.path)}
+              aria-label={`Change ${setting.row.label}`}
+            />
+            <SettingFields
+              settings={[setting]}
+              texts={textsOfForm([setting], page.form)}
+              problems={problems}
+              currency={page.organization.currency}
+              base={page.base}
+              required={false}
+            />
+          </div>
+        ))}
+        <p class="actions">
+          <button type="submit" name="action" value="change">
+            Preview
+          </button>
+          <a href={`${page.base}/${kind.kind}s`}>Cancel</a>
+        </p>
+      </Form>
+    </Layout>,
+    problems,
+  );
+}
+
+/** Which rows are chosen, and where the list is. */
+function Kept({ step: { page, rows } }: { step: Step }) {
+  return (
+    <>
+      <input type="hidden" name="back" value={page.form.text("back")} />
+      {rows.map(({ id }) => (
+        <input type="hidden" name="chosen" value={id} />
+      ))}
+    </>
+  );
+}
+
+function showPreview(step: Step, body: Body): PageAnswer {
+  const { page, kind, rows } = step;
+  const action = page.form.text("action");
+  const outcomes = new Map(rows.map((row) => [row, listOutcomes(step, row, body)]));
+  const changed = rows.filter((row) => (outcomes.get(row)?.length ?? 0) > 0).length;
+  const verb = action === "change" ? "Change" : action === "disable" ? "Disable" : "Enable";
+  const settings = settingsOf(step);
+  return showPage(
+    <Layout page={page} title={`${verb} ${nameRows(step)}?`} section={`${kind.kind}s`}>
+      <p>
+        {formatCountOf(changed, kind.noun)} will change
+        {changed === rows.length ? "" : `, ${rows.length - changed} already match`}.
+        {action === "disable" ? ` ${kind.disabled}` : " Applies from the next request."}
+      </p>
+      <RowTable
+        label="What will happen"
+        columns={[
+          { label: "name", cell: ({ name }) => <bdi>{name}</bdi> },
+          { label: "will happen", cell: (row) => <Outcomes texts={outcomes.get(row) ?? []} /> },
+        ]}
+        rows={rows}
+      />
+      <Form page={page} action={page.path} class="actions">
+        <Kept step={step} />
+        <input type="hidden" name="action" value={action} />
+        <input type="hidden" name="sure" value="yes" />
+        {settings.map(({ path }) => (
+          <input type="hidden" name="set" value={path} />
+        ))}
+        {settings.flatMap((setting) =>
+          page.form
+            .getAll(inputName(setting))
+            .map((value) => <input type="hidden" name={inputName(setting)} value={value} />),
+        )}
+        {changed === 0 ? null : (
+          <button type="submit" class={action === "disable" ? "danger" : undefined}>
+            {verb} {formatCountOf(changed, kind.noun)}
+          </button>
+        )}
+        <a href={`${page.base}/${kind.kind}s?${page.form.text("back")}`}>Cancel</a>
+      </Form>
+    </Layout>,
+  );
+}
+
+function Outcomes({ texts }: { texts: readonly string[] }) {
+  if (texts.length === 0) return <span class="quiet">nothing: it is so already</span>;
+  return texts.map((text) => <div>{text}</div>);
+}
+
+/** "Monthly hard cap: 10.00 → 20.00 USD", of each setting that becomes another. */
+function listOutcomes(step: Step, row: Chosen, body: Body): string[] {
+  const { page, kind } = step;
+  if (body["disabled"] !== undefined) {
+    const stateOf = (isDisabled: unknown) => describeState(isDisabled === true ? "disabled" : "active").words;
+    const [before, after] = [stateOf(row["disabled"]), stateOf(body["disabled"])];
+    return before === after ? [] : [`${before} → ${after}`];
+  }
+  const wanted = textsOfForm(kind.settings, page.form);
+  const current = textsOf(kind.settings, row);
+  const outcomes = settingsOf(step).flatMap(({ path, row: setting }) => {
+    const [before, after] = [String(current[path] ?? ""), String(wanted[path] ?? "")];
+    if (before === after || JSON.stringify(row[path]) === JSON.stringify(body[path])) return [];
+    const unit = setting.kind.notation === "amount" ? ` ${page.organization.currency}` : "";
+    const shown = (text: string) => (text === "" ? "none" : `${text}${unit}`);
+    return [`${setting.label}: ${shown(before)} → ${shown(after)}`];
+  });
+  return isStopping(row, body)
+    ? [...outcomes, "Its spend is above this cap: requests return 402."]
+    : outcomes;
+}
+
+function isStopping(row: Chosen, { hard_cap_cents: cap }: Body): boolean {
+  return typeof cap === "number" && isReached(cap, BigInt(Number(row["spent_microcents"] ?? 0)));
+}
+
+async function apply(step: Step, body: Body): Promise<PageAnswer> {
+  const { page, kind, rows } = step;
+  const call = `PATCH ${callOf(kind)}`;
+  const failed: { readonly name: string; readonly why: string }[] = [];
+  for (const { id, name } of rows) {
+    try {
+      await page.api(call, { params: { [kind.kind]: id }, body });
+    } catch (error) {
+      // The first one is refused as all would be.
+      if (!(error instanceof AdminError) || (error.status === 400 && id === rows[0]?.id)) throw error;
+      failed.push({ name, why: error.message });
+    }
+  }
+  if (failed.length === 0) return { redirect: backTo(page, kind, "chosen_changed") };
+  return showPage(
+    <Layout
+      page={page}
+      title={`${formatCountOf(failed.length, kind.noun)} not changed`}
+      section={`${kind.kind}s`}
+    >
+      <p>{formatCountOf(rows.length - failed.length, kind.noun)} changed. These were not:</p>
+      <RowTable
+        label="Not changed"
+        columns={[
+          { label: "name", cell: ({ name }) => <bdi>{name}</bdi> },
+          { label: "why", cell: ({ why }) => why },
+        ]}
+        rows={failed}
+      />
+      <p>
+        <a href={backTo(page, kind, "")}>Back to the list</a>
+      </p>
+    </Layout>,
+  );
+}

@@ -1,0 +1,351 @@
+/** The list of API keys, users or groups: filters, one line per row, sorted by a column, with pages and a choice of rows. */
+import type { Child } from "hono/jsx";
+import { LIMIT_STATES } from "../../schemas/arranged.ts";
+import { describeState } from "../../../../shared/settings/state.ts";
+import { labelLimit } from "../../../../shared/settings/limit-words.ts";
+import { standingOf } from "../limit-words.ts";
+import { amountText, formatCount, formatMoney } from "../../format.ts";
+import { describeWanted, fieldOfOwner, resolveOwners } from "../owner-texts.ts";
+import type { OwnerKind } from "../../../../data-path/store/types/owner-kinds.ts";
+import type { OrganizationPageCall } from "../page.ts";
+import type { KeyView, LimitFiguresView } from "../views.ts";
+import { LimitBar } from "./charts.tsx";
+import { Form } from "./fields.tsx";
+import { Choice, FilterProblem, OwnerField } from "./filter-fields.tsx";
+import { Time } from "./inline.tsx";
+import { PAGE_SIZE, RowTable, type RowTableColumns, searchOf } from "./table.tsx";
+import { AdminError } from "../../admin-error.ts";
+import { splitProblems } from "../form.ts";
+
+/** Whoever spends most comes first. */
+const USUAL_SORT = "-spend";
+
+/** A list that can be arranged. */
+export interface ArrangedKind {
+  readonly kind: "key" | "user" | "group";
+  /** "API key", "user": without its plural's s. */
+  readonly noun: string;
+  readonly states: readonly string[];
+  /** Owners by which it can be filtered. */
+  readonly owners: readonly OwnerKind[];
+}
+
+interface Row {
+  readonly id: string;
+  readonly name: string;
+}
+
+interface Page<Item> {
+  readonly data: readonly Item[];
+  readonly next: string | null;
+  readonly total_count?: number | undefined;
+}
+
+export interface ArrangedList<Item> extends Page<Item> {
+  readonly problem: string | null;
+  /** What the owner fields show. */
+  readonly owners: Readonly<Partial<Record<OwnerKind, string>>>;
+}
+
+/** Reads what the address asks for. A filter that names nobody is a problem of the form. */
+export async function readArranged<Item>(
+  page: OrganizationPageCall,
+  kind: ArrangedKind,
+  read: (query: Readonly<Record<string, string>>) => Promise<{ readonly body: Page<Item> }>,
+): Promise<ArrangedList<Item>> {
+  const given = Object.fromEntries(
+    ["state", "limit_state", "after", ...kind.owners.map(fieldOfOwner)].flatMap((name) => {
+      const value = (page.query.get(name) ?? "").trim();
+      return value === "" ? [] : [[name, value]];
+    }),
+  );
+  const search = searchOf(page);
+  const owners = Object.fromEntries(
+    await Promise.all(
+      kind.owners.map(async (owner) => [
+        owner,
+        await describeWanted(page, page.query.get(fieldOfOwner(owner)) ?? ""),
+      ]),
+    ),
+  ) as ArrangedList<Item>["owners"];
+  try {
+    const query = await resolveOwners(page.api, {
+      ...given,
+      ...(search === "" ? {} : { search }),
+      sort: sortOf(page),
+      limit: String(PAGE_SIZE),
+    });
+    return { ...(await read(query)).body, problem: null, owners };
+  } catch (error) {
+    if (!(error instanceof AdminError) || error.status !== 400) throw error;
+    const problem = [...splitProblems(error).values()].join("; ");
+    return { data: [], next: null, total_count: 0, problem, owners };
+  }
+}
+
+function sortOf({ query }: OrganizationPageCall): string {
+  return query.get("sort") ?? USUAL_SORT;
+}
+
+interface ArrangedListProps<Item> {
+  readonly page: OrganizationPageCall;
+  readonly kind: ArrangedKind;
+  readonly list: ArrangedList<Item>;
+  readonly columns: RowTableColumns<Item>;
+  /** If there is none at all. */
+  readonly empty: Child;
+}
+
+export function ArrangedListView<Item extends Row>(props: ArrangedListProps<Item>) {
+  const { page, kind, list, columns, empty } = props;
+  const path = `${page.base}/${kind.kind}s`;
+  const isFiltered = FILTERS.some((name) => (page.query.get(name) ?? "") !== "");
+  if (!isFiltered && list.total_count === 0) return <p class="card empty">{empty}</p>;
+  const table = (
+    <RowTable
+      label={`${kind.noun}s`}
+      class="list"
+      columns={sortableColumns(page, columns)}
+      rows={list.data}
+      chosen={page.canChange ? "chosen" : undefined}
+      empty={
+        <>
+          No {kind.noun} matches these filters. <a href={path}>Show all</a>
+        </>
+      }
+    />
+  );
+  return (
+    <>
+      {isFiltered || (list.total_count ?? 0) >= FILTERED_FROM ? (
+        <Filters page={page} kind={kind} path={path} owners={list.owners} isFiltered={isFiltered} />
+      ) : null}
+      {list.problem === null ? null : <FilterProblem text={list.problem} />}
+      <Pages page={page} kind={kind} list={list} />
+      {page.canChange && list.data.length > 0 ? (
+        <Form page={page} action={`${path}/chosen`}>
+          <input type="hidden" name="back" value={page.query.toString()} />
+          {table}
+          <ChosenActions kind={kind} />
+        </Form>
+      ) : (
+        table
+      )}
+    </>
+  );
+}
+
+function ChosenActions({ kind }: { kind: ArrangedKind }) {
+  return (
+    <p class="chosen">
+      <span class="quiet">With the chosen {kind.noun}s:</span>
+      <button type="submit" name="action" value="change" class="quiet">
+        Change…
+      </button>
+      {kind.kind === "group" ? null : (
+        <>
+          <button type="submit" name="action" value="disable" class="quiet">
+            Disable…
+          </button>
+          <button type="submit" name="action" value="enable" class="quiet">
+            Enable…
+          </button>
+        </>
+      )}
+    </p>
+  );
+}
+
+/** Shorter lists need no filters. */
+const FILTERED_FROM = 15;
+const FILTERS = ["search", "state", "limit_state", "user_id", "group_id", "after"];
+
+const LIMIT_WORDS: Readonly<Record<(typeof LIMIT_STATES)[number], string>> = {
+  reached: "reached",
+  near: "nearly reached",
+  below: "below",
+  none: "no limit",
+};
+
+interface FiltersProps {
+  readonly page: OrganizationPageCall;
+  readonly kind: ArrangedKind;
+  readonly path: string;
+  readonly owners: ArrangedList<unknown>["owners"];
+  readonly isFiltered: boolean;
+}
+
+function Filters({ page, kind, path, owners, isFiltered }: FiltersProps) {
+  const value = (name: string) => page.query.get(name) ?? "";
+  return (
+    <form method="get" action={path} class="filters line" role="search" aria-label={`Filter ${kind.noun}s`}>
+      <input type="hidden" name="sort" value={sortOf(page)} />
+      <div>
+        <label for="search">Find</label>
+        <input
+          id="search"
+          name="search"
+          type="search"
+          value={searchOf(page)}
+          placeholder="name or note"
+          autocomplete="off"
+        />
+      </div>
+      <Choice
+        name="state"
+        label="State"
+        value={value("state")}
+        choices={new Map(kind.states.map((state) => [state, describeState(state).words]))}
+      />
+      <Choice
+        name="limit_state"
+        label="Tightest limit"
+        value={value("limit_state")}
+        choices={new Map(LIMIT_STATES.map((state) => [state, LIMIT_WORDS[state]]))}
+      />
+      {kind.owners.map((owner) => (
+        <OwnerField
+          kind={owner}
+          label={owner === "user" ? "User" : "Group"}
+          value={owners[owner] ?? ""}
+          base={page.base}
+        />
+      ))}
+      <div class="buttons">
+        <button type="submit" class="quiet">
+          Search
+        </button>
+        {isFiltered ? <a href={path}>Show all</a> : null}
+      </div>
+    </form>
+  );
+}
+
+/** "51–100 of 300 API keys", with links to the pages around. */
+function Pages({ page, kind, list }: Pick<ArrangedListProps<unknown>, "page" | "kind" | "list">) {
+  const start = Number(page.query.get("after") ?? 0);
+  const total = list.total_count ?? list.data.length;
+  const noun = total === 1 ? kind.noun : `${kind.noun}s`;
+  const range = total <= PAGE_SIZE ? "" : `${start + 1}–${start + list.data.length} of `;
+  return (
+    <p class="pages">
+      {range}
+      {formatCount(total)} {noun}
+      {start === 0 ? null : (
+        <a href={addressWith(page, { after: start <= PAGE_SIZE ? null : String(start - PAGE_SIZE) })}>
+          Previous
+        </a>
+      )}
+      {list.next === null ? null : <a href={addressWith(page, { after: list.next })}>Next</a>}
+    </p>
+  );
+}
+
+function addressWith(
+  { path, query }: OrganizationPageCall,
+  changes: Readonly<Record<string, string | null>>,
+): string {
+  const changed = new URLSearchParams(query);
+  changed.delete("done");
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) changed.delete(name);
+    else changed.set(name, value);
+  }
+  return changed.size === 0 ? path : `${path}?${changed.toString()}`;
+}
+
+/** Links in the head of those columns that the list can be sorted by; a second click reverses it. */
+function sortableColumns<Item>(
+  page: OrganizationPageCall,
+  columns: RowTableColumns<Item>,
+): RowTableColumns<Item> {
+  const current = sortOf(page);
+  const [first, ...others] = columns.map((column) => {
+    if (column.sort === undefined) return column;
+    const natural = column.sort === "name" ? "name" : `-${column.sort}`;
+    const reverse = natural.startsWith("-") ? column.sort : `-${natural}`;
+    const sort = current === natural ? reverse : natural;
+    const isCurrent = current === natural || current === reverse;
+    const direction = current.startsWith("-") ? "descending" : "ascending";
+    return {
+      ...column,
+      href: addressWith(page, { sort, after: null }),
+      ...(isCurrent ? { sorted: direction as "ascending" | "descending" } : {}),
+    };
+  });
+  return [first ?? columns[0], ...others];
+}
+
+type Spender = { readonly spent_microcents?: number | bigint | undefined };
+
+/** Spend of this month, last use and tightest limit: the last columns of each list. */
+export function figureColumns<
+  Item extends Spender & {
+    readonly last_used_at?: string | null | undefined;
+    readonly tightest_limit?: LimitFiguresView | null | undefined;
+  },
+>(kind: ArrangedKind["kind"], { organization: { currency } }: OrganizationPageCall) {
+  return [
+    {
+      label: "spent",
+      kind: "number",
+      sort: "spend",
+      cell: ({ spent_microcents: spent = 0 }: Item) => formatMoney(spent, currency),
+    },
+    {
+      label: "tightest limit",
+      kind: "wide",
+      sort: "limit",
+      cell: ({ tightest_limit: limit }: Item) =>
+        limit === null || limit === undefined ? null : (
+          <Limit limit={limit} kind={kind} currency={currency} />
+        ),
+    },
+    {
+      label: "last used",
+      sort: "last_used",
+      cell: ({ last_used_at: at }: Item) =>
+        at === null || at === undefined ? <span class="quiet">never</span> : <Time at={at} />,
+    },
+  ] as const;
+}
+
+interface LimitProps {
+  readonly limit: LimitFiguresView;
+  readonly kind: ArrangedKind["kind"];
+  readonly currency: string;
+}
+
+/** A bar, "5.67 of 80.00 USD", and which limit this is, with its owner if that is another. */
+function Limit({ limit, kind, currency }: LimitProps) {
+  const whose = limit.scope === kind ? "" : `${limit.scope}'s `;
+  return (
+    <span class="limit">
+      <LimitBar limit={limit} currency={currency} />
+      <span>
+        {amountText(limit.spent_cents)} of {amountText(limit.cents)}{" "}
+        <span class="quiet">
+          {whose}
+          {labelLimit(limit)}
+        </span>
+      </span>
+    </span>
+  );
+}
+
+/** A key is "cap reached" also if its user's or group's cap is: its requests return 402 all the same. */
+export function stateOfKey({ state, tightest_limit: limit }: KeyView & Limited): KeyView["state"] {
+  const isOfOwner = limit?.scope === "user" || limit?.scope === "group";
+  const isStopped = isOfOwner && limit.kind === "cap" && standingOf(limit) === "reached";
+  return isStopped && (state === "active" || state === "over_budget") ? "cap_reached" : state;
+}
+
+/** "cap reached" of a user or group whose own cap blocks. */
+export function stateOfOwner({ tightest_limit: limit }: Limited): "active" | "cap_reached" {
+  const isStopped = limit !== null && limit !== undefined && limit.kind === "cap";
+  return isStopped && standingOf(limit) === "reached" ? "cap_reached" : "active";
+}
+
+interface Limited {
+  readonly tightest_limit?: LimitFiguresView | null | undefined;
+}
