@@ -157,7 +157,7 @@ export function follow(before: Phase, next: Phase): Phase {
 }
 
 /** Releases the data that only this phase needed. */
-export function letGo(phase: Phase): void {
+export function release(phase: Phase): void {
   switch (phase.name) {
     case "awaitBody":
     case "collecting":

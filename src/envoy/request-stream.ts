@@ -44,7 +44,7 @@ import {
   follow,
   handlingOf,
   kindOf,
-  letGo,
+  release,
   type MessageKind,
   PASSING,
   type Phase,
@@ -300,7 +300,7 @@ export class RequestStream implements ProcessListener {
   #onBodyPiece(body: Uint8Array, isLast: boolean): Handled {
     const phase = this.#phase;
     if (phase.name === "streaming") {
-      phase.silence.heard();
+      phase.silence.onReceived();
       const piece = phase.response.onChunk(body, isLast);
       if (piece instanceof Promise) return this.#onLastPiece(phase.request, piece);
       this.#pieces.add(piece);
@@ -338,8 +338,8 @@ export class RequestStream implements ProcessListener {
     );
   }
 
-  /** @param untold The request if the access log does not know its owner yet, otherwise null. */
-  #refuse(request: AdmittedRequest, thrown: unknown, untold: AdmittedRequest | null): Handled {
+  /** @param unlogged The request if the access log does not know its owner yet, otherwise null. */
+  #refuse(request: AdmittedRequest, thrown: unknown, unlogged: AdmittedRequest | null): Handled {
     const { admission, call } = request;
     const error = GatewayError.from(thrown);
     if (error.code === "internal_error") {
@@ -350,7 +350,7 @@ export class RequestStream implements ProcessListener {
     }
     call.onRefused(error);
     if (this.#phase.name === "ended") return call.onEndAnswered();
-    const metadata = formatMetadata(untold, call, error.publicCode);
+    const metadata = formatMetadata(unlogged, call, error.publicCode);
     return this.#answer(request, createImmediateReply(this.#errorReply(request, error), metadata));
   }
 
@@ -373,7 +373,7 @@ export class RequestStream implements ProcessListener {
   #sendPiece(bytes: Uint8Array): void {
     const phase = this.#phase;
     if (phase.name === "ended") return;
-    if (phase.name === "streaming") phase.silence.told();
+    if (phase.name === "streaming") phase.silence.onSent();
     this.#call.reply(createChunkReply(bytes));
   }
 
@@ -387,7 +387,7 @@ export class RequestStream implements ProcessListener {
   #enter(next: Phase): void {
     const before = this.#phase;
     this.#phase = follow(before, next);
-    letGo(before);
+    release(before);
   }
 
   /** Aborts the stream. The phase stays: the transport delivers no more messages and reports the end. */

@@ -46,7 +46,7 @@ export class SilenceWatch {
 }
 
 /** Events of one stream that the watch needs. */
-export type Watched = Pick<WatchedStream, "heard" | "told" | "end">;
+export type Watched = Pick<WatchedStream, "onReceived" | "onSent" | "end">;
 
 class WatchedStream {
   readonly #stream: SilentStream;
@@ -62,12 +62,12 @@ class WatchedStream {
   }
 
   /** The upstream sent something. */
-  heard(): void {
+  onReceived(): void {
     this.#silentTicks = 0;
   }
 
   /** Something was sent to the client. */
-  told(): void {
+  onSent(): void {
     this.#isTold = true;
   }
 
@@ -78,8 +78,8 @@ class WatchedStream {
       this.#stream.giveUp();
       return;
     }
-    const isTold = this.#isTold;
+    const isSent = this.#isTold;
     this.#isTold = false;
-    if (!isTold) this.#stream.sendKeepAlive();
+    if (!isSent) this.#stream.sendKeepAlive();
   }
 }

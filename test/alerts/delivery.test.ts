@@ -120,7 +120,7 @@ describe("delivery", () => {
     });
     expect(state).toMatchObject({ state: "pending", lastError: "the endpoint returned 429" });
     expect(state.nextAttemptAtMs! - state.lastAttemptAtMs!).toBe(30_000);
-    const owed = await test.store.listOwedDeliveries(key.organizationId);
+    const owed = await test.store.listOutstandingDeliveries(key.organizationId);
     expect(owed).toMatchObject([{ channel: "webhook", waitMs: expect.any(Number) }]);
     expect(owed[0]!.waitMs).toBeGreaterThan(25_000);
   });

@@ -141,7 +141,7 @@ async function charge(store: Store, { organizationId, keyId, owners }: BenchUser
     tokens: { ...NO_TOKENS, inputTokens: 200, cachedInputTokens: 50, outputTokens: 120 },
     estimated: false,
     estimate: null,
-    isBrief: true,
+    isSingleCharge: true,
     final: { status: 200, errorCode: null, checks: [] },
   });
 }

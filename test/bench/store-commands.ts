@@ -114,7 +114,7 @@ async function run(store: Store): Promise<void> {
   await print("final charge of a request with a hold", (identity) => store.charge(finalCharge(identity)));
   await print(
     "final charge of a brief request",
-    (identity) => store.charge({ ...finalCharge(identity), isBrief: true }),
+    (identity) => store.charge({ ...finalCharge(identity), isSingleCharge: true }),
     brief,
   );
 }
@@ -165,7 +165,7 @@ async function runByLimits(store: Store): Promise<void> {
       const charged = await measure(identities, (identity) =>
         store.charge({
           ...finalCharge(identity),
-          isBrief: true,
+          isSingleCharge: true,
           usedTokens: usedTokens(taken.get(identity.requestId)),
         }),
       );

@@ -157,7 +157,7 @@ async function fillRequests(
         status: 400,
         errorCode: "model_not_found",
         checks: [{ name: "model", passed: false, figures: { message: 'There is no model "gpt-9".' } }],
-        way: {
+        trace: {
           timeline: { bodyMs: 4, routedMs: null, upstreamMs: null, firstTokenMs: null, endMs: 6 },
           upstream: null,
         },
@@ -188,7 +188,7 @@ async function fillRequests(
         status: failure ?? 200,
         errorCode: failure === 502 ? "upstream_error" : failure === 503 ? "model_unreachable" : null,
         checks: [PRICE_CHECK],
-        way: {
+        trace: {
           timeline: {
             bodyMs: 3,
             routedMs: 6,

@@ -12,7 +12,7 @@ const REQUESTS = 60;
 const BODY_BYTES = 33_000_000;
 const OTHERS_REQUESTS = 42;
 /** All 60 together; held they would be 2 GB. What Envoy reads of one while it is decided is some 2 MiB. */
-const MOST_HELD_BYTES = 200_000_000;
+const MAX_HELD_BYTES = 200_000_000;
 const VERSIONS: readonly HttpVersion[] = ["HTTP/1.1", "HTTP/2"];
 
 interface Unasked {
@@ -71,7 +71,7 @@ describe("60 bodies without a declared length and without an end", () => {
       );
       expect(answers.map(describeAnswer)).toEqual(answers.map(() => "200"));
       const held = (await readEnvoyMemory(chat.stack)) - before;
-      expect(held).toBeLessThan(MOST_HELD_BYTES);
+      expect(held).toBeLessThan(MAX_HELD_BYTES);
       const wanted = version === "HTTP/2" ? `status ${status} ` : `HTTP/1.1 ${status} `;
       expect(begun.map(({ outcome }) => outcome.slice(0, wanted.length))).toEqual(begun.map(() => wanted));
     },

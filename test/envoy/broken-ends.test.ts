@@ -119,7 +119,7 @@ describe.each(firstOnPush([2, 1]))("with %i workers", (workers) => {
       expect(answers.map((one) => one.status)).toEqual(Array.from(answers, () => status));
       for (const row of await rowsOf(chat, key, TRIES)) {
         expect(row).toMatchObject({ status, errorCode: code });
-        expect(row.way.upstream?.cause).toMatch(cause);
+        expect(row.trace.upstream?.cause).toMatch(cause);
       }
     },
   );
@@ -143,7 +143,7 @@ describe.each(firstOnPush([2, 1]))("with %i workers", (workers) => {
     await Promise.all(Array.from({ length: TRIES }, ask));
     for (const row of await rowsOf(chat, key, TRIES)) {
       expect(row).toMatchObject({ status: 200, errorCode: "upstream_error", estimated: true });
-      expect(row.way.upstream?.cause).toMatch(/^upstream_reset_after_response_started/);
+      expect(row.trace.upstream?.cause).toMatch(/^upstream_reset_after_response_started/);
       expect(row.costMicrocents).toBeGreaterThan(0n);
     }
   });
@@ -159,7 +159,7 @@ describe.each(firstOnPush([2, 1]))("with %i workers", (workers) => {
       await Promise.all(Array.from({ length: TRIES }, ask));
       for (const row of await rowsOf(chat, key, TRIES)) {
         expect(row).toMatchObject({ status: 200, errorCode: "upstream_timeout", estimated: true });
-        expect(row.way.upstream?.cause).toMatch(/^stream_idle_timeout/);
+        expect(row.trace.upstream?.cause).toMatch(/^stream_idle_timeout/);
         expect(row.costMicrocents).toBeGreaterThan(0n);
       }
     },
@@ -180,7 +180,7 @@ describe.each(firstOnPush([2, 1]))("with %i workers", (workers) => {
     );
     const [row] = await rowsOf(chat, key, 1);
     expect(row).toMatchObject({ status: 499, errorCode: null });
-    expect(row?.way.upstream?.cause).toMatch(/^stream_idle_timeout/);
+    expect(row?.trace.upstream?.cause).toMatch(/^stream_idle_timeout/);
   });
 
   it("a client that goes away is the client's, before the head and behind it", async () => {
@@ -206,7 +206,7 @@ describe.each(firstOnPush([2, 1]))("with %i workers", (workers) => {
     await Promise.allSettled(Array.from({ length: TRIES }, leave));
     for (const row of await rowsOf(chat, key, 2 * TRIES)) {
       expect(row).toMatchObject({ status: 499, errorCode: null });
-      expect(row.way.upstream?.cause).toBe("downstream_remote_disconnect");
+      expect(row.trace.upstream?.cause).toBe("downstream_remote_disconnect");
     }
   });
 
@@ -227,7 +227,7 @@ describe.each(firstOnPush([2, 1]))("with %i workers", (workers) => {
     stream.close(constants.NGHTTP2_CANCEL);
     const [row] = await rowsOf(chat, key, 1);
     expect(row).toMatchObject({ status: 499, errorCode: null });
-    expect(row?.way.upstream?.cause).toBe("http2.remote_reset");
+    expect(row?.trace.upstream?.cause).toBe("http2.remote_reset");
   });
 
   it.each([

@@ -23,7 +23,7 @@ const EMPTYING = 6;
 /** The head lets guess fewer. What is not told is estimated, and comes to as many once others have been told. */
 const TOKENS_PER_GUESS = 5;
 /** A token for four bytes of them. */
-const MOST_BY_HEAD = 60;
+const MAX_BY_HEAD = 60;
 /** Of a tick, and of a slow machine. */
 const LATE_MS = 3_000;
 /** Answers that are waited for, of which there are two or three a second once the bucket is empty. */
@@ -117,7 +117,7 @@ async function flood(during: (running: Running) => Promise<void>): Promise<Flood
       sent,
       emptied,
       accounts: faults.upstream.accounts,
-      mostByHead: MOST_BY_HEAD,
+      mostByHead: MAX_BY_HEAD,
       mostPerUntold: TOKENS_PER_GUESS,
       lateMs: LATE_MS,
       diedMs,

@@ -7,11 +7,11 @@ import {
   alertOutboxKey,
 } from "../../src/data-path/store/redis/keys.ts";
 import { createId } from "../../src/data-path/store/ids.ts";
-import { FullError, MOST } from "../../src/data-path/store/types/most.ts";
+import { FullError, MAX_RECORDS } from "../../src/data-path/store/types/max-records.ts";
 import { CENT, spend } from "../alerts/delivery-fixture.ts";
 import { addTestKey, createTestKey, withTestStore } from "./fixture.ts";
 
-const MOST_DELETED = 10_000;
+const MAX_DELETED = 10_000;
 const test = withTestStore();
 
 /** So many members, as scripts leave them. */
@@ -35,13 +35,13 @@ describe("what an organization stores", () => {
     expect(await test.client.exists(keyRecordKey(organizationId, keyId))).toBe(1);
     expect(await test.client.pttl(list)).toBeGreaterThan(0);
     const later = Date.now() + 1_000;
-    await fill(list, MOST_DELETED - 2, (index) => `key:${later}-${index}`);
+    await fill(list, MAX_DELETED - 2, (index) => `key:${later}-${index}`);
     await test.client.zadd(list, "-2", `key:${keyId}`, "-1", `key:${second.keyId}`);
     const third = await addTestKey(test.store, organizationId);
     await test.store.deleteKey({ organizationId, keyId: third.keyId });
     expect(await test.client.exists(keyRecordKey(organizationId, keyId))).toBe(0);
     expect(await test.client.exists(keyRecordKey(organizationId, second.keyId))).toBe(1);
-    expect(await test.client.zcard(list)).toBe(MOST_DELETED);
+    expect(await test.client.zcard(list)).toBe(MAX_DELETED);
   });
 
   it.each([
@@ -58,7 +58,7 @@ describe("what an organization stores", () => {
     },
   ] as const)("are so many of each $kind at most", async ({ kind, list, make }) => {
     const { organizationId } = await createTestKey(test.store);
-    const members = MOST[kind] - (await test.client.zcard(list(organizationId))) - 1;
+    const members = MAX_RECORDS[kind] - (await test.client.zcard(list(organizationId))) - 1;
     await fill(list(organizationId), members, (index) => `of-the-test-${index}`);
     await make(organizationId);
     await expect(make(organizationId)).rejects.toThrow(FullError);

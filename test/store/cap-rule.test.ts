@@ -2,7 +2,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { bucketCapacity, countBucketCapacity } from "../../src/data-path/limits/bucket-capacity.ts";
-import { isReached, MAX_CENTS, MICROCENTS_PER_CENT, roomUnder } from "../../src/shared/money/money.ts";
+import { isReached, MAX_CENTS, MICROCENTS_PER_CENT, remainingUnder } from "../../src/shared/money/money.ts";
 import { RATE_BOUNDS } from "../../src/shared/settings/key.ts";
 import { type Raise, raisedCap } from "../../src/shared/settings/raises.ts";
 import { readScript } from "../../src/data-path/store/ioredis/scripts.ts";
@@ -14,7 +14,7 @@ const test = withTestStore();
 
 /** What counters in Redis hold at most. */
 const MOST = 2n ** 63n - 1n;
-const MOST_EXACT = 2n ** 53n;
+const MAX_EXACT = 2n ** 53n;
 const UNIT = BigInt(MICROCENTS_PER_CENT);
 
 const cents = fc.oneof(
@@ -28,7 +28,7 @@ const amountNear = (limit: number) =>
     fc.bigInt({ min: -3n, max: 3n }).map((beside) => BigInt(limit) * UNIT + beside),
     fc.bigInt({ min: -MOST, max: MOST }),
     fc.bigInt({ min: 0n, max: BigInt(MAX_CENTS) * UNIT }),
-    fc.constantFrom(0n, MOST_EXACT - 1n, MOST_EXACT, MOST_EXACT + 1n, MOST),
+    fc.constantFrom(0n, MAX_EXACT - 1n, MAX_EXACT, MAX_EXACT + 1n, MOST),
   );
 
 /** Runs a piece of Lua behind the files that it includes. Numbers come and go as texts. */
@@ -51,11 +51,11 @@ describe("the rule of caps", () => {
             String(limit),
             String(taken),
           ]);
-          const left = roomUnder(limit, taken);
+          const left = remainingUnder(limit, taken);
           expect([reached, whole]).toEqual(isReached(limit, taken) ? ["1", "1"] : ["", ""]);
           expect(sign).toBe(left < 0n ? "-" : left > 0n ? "+" : "0");
           const isExact =
-            taken >= -MOST_EXACT && taken <= MOST_EXACT && left <= MOST_EXACT && left >= -MOST_EXACT;
+            taken >= -MAX_EXACT && taken <= MAX_EXACT && left <= MAX_EXACT && left >= -MAX_EXACT;
           expect(isExact ? room : String(left)).toBe(String(left));
         },
       ),
@@ -104,7 +104,7 @@ describe("the rule of caps", () => {
           const spends = spendKey(strict.organizationId, other.month);
           const ofStrict = isOfOrganization ? "organization" : `key:${strict.keyId}`;
           await test.client.hset(spends, ofStrict, String(spent), `held:${ofStrict}`, String(held));
-          const isTooMuch = isRefused || roomUnder(inForce, spent + held + worst) < 0n;
+          const isTooMuch = isRefused || remainingUnder(inForce, spent + held + worst) < 0n;
           const asked = await test.store.hold(holdInput(other, { worstCaseMicrocents }));
           expect(asked.outcome).toBe(isTooMuch ? refused : "held");
           await test.client.del(spends);

@@ -19,7 +19,7 @@ const test = withTestStore();
 /** A request's only charge is sent in two ways, which come to the same. */
 const WAYS = [
   { way: "as any other", changes: {} },
-  { way: "as a brief request's", changes: { isBrief: true } },
+  { way: "as a single charge", changes: { isSingleCharge: true } },
 ] as const;
 
 describe("charge", () => {

@@ -160,9 +160,9 @@ export class ConcurrencyRun {
   }
 
   async #end(client: number, { identity, state }: Running, isRepeated: boolean): Promise<void> {
-    const isBrief = state.is === "running" && !state.hasRecord ? true : undefined;
+    const isSingleCharge = state.is === "running" && !state.hasRecord ? true : undefined;
     this.#clients.delete(client);
-    const charge = chargeInput(identity, 5, 7n, { final: FINAL, isBrief });
+    const charge = chargeInput(identity, 5, 7n, { final: FINAL, isSingleCharge });
     const send = (): Promise<unknown> => this.#store.charge(charge);
     await Promise.all(isRepeated ? [send(), send()] : [send()]);
     // What was sent before and comes late, from a spool or another connection.

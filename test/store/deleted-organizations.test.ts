@@ -132,7 +132,7 @@ describe("an organization that was deleted", () => {
     expect((await test.store.getOrganization(organizationId))?.notifications.webhook).toBeNull();
     await test.store.charge(chargeInput(last, 1, 900_000n, { final: FINAL }));
     expect(await test.client.exists(alertOutboxKey(organizationId))).toBe(0);
-    expect(await test.store.listOwedDeliveries(organizationId)).toEqual([]);
+    expect(await test.store.listOutstandingDeliveries(organizationId)).toEqual([]);
   });
 
   it("loses no key that is made while it is deleted: the key is refused", async () => {

@@ -114,7 +114,7 @@ describe("an organization", () => {
 
   it.each([
     { what: "a final charge", changes: { final: FINAL } },
-    { what: "a brief one", changes: { final: FINAL, isBrief: true as const } },
+    { what: "a single charge", changes: { final: FINAL, isSingleCharge: true as const } },
     { what: "progress", changes: {} },
   ])("takes $what of a request from before in no other currency", async ({ changes }) => {
     const owner = await createTestKey(test.store);

@@ -78,7 +78,7 @@ async function sendTogether(
 
 function createCharge(identity: RequestIdentity, step: "progress" | "final" | "brief"): ChargeInput {
   const final = step === "progress" ? null : FINAL;
-  return chargeInput(identity, 1, 1_000n, { final, isBrief: step === "brief" ? true : undefined });
+  return chargeInput(identity, 1, 1_000n, { final, isSingleCharge: step === "brief" ? true : undefined });
 }
 
 function nextTurn(): Promise<void> {

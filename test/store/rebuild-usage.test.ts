@@ -71,7 +71,7 @@ describe("a rebuild", () => {
       expect(await test.store.charge(charge)).toEqual({ outcome: "repeated" });
     }
     // Brief ones, and those of several at once, come by another way.
-    await Promise.all(charges.map((charge) => test.store.charge({ ...charge, isBrief: true })));
+    await Promise.all(charges.map((charge) => test.store.charge({ ...charge, isSingleCharge: true })));
     expect(await spentBy(test.store, charges[0]!)).toBe(10n * COST);
     expect(await log.verify()).toEqual([]);
     expect(await log.rebuild()).toMatchObject({ raisedRows: 0, addedMicrocents: 0n, settledRequests: 0 });

@@ -18,7 +18,7 @@ import {
 
 const test = withTestStore();
 
-const WAY = {
+const TRACE = {
   timeline: { bodyMs: 3, routedMs: 5, upstreamMs: 90, firstTokenMs: 95, endMs: 1_200 },
   upstream: { name: "local", status: 200, cause: null },
   requestedModel: "gpt-4o-mini",
@@ -32,7 +32,10 @@ describe("findRequest", () => {
     await test.store.hold(holdInput(identity));
     await test.store.charge(chargeInput(identity, 1, 5n));
     expect(await test.store.findRequest(key.organizationId, identity.requestId, key.keyId)).toBeNull();
-    const last = chargeInput(identity, 2, 123n, { estimated: true, final: { ...FINAL, checks, way: WAY } });
+    const last = chargeInput(identity, 2, 123n, {
+      estimated: true,
+      final: { ...FINAL, checks, trace: TRACE },
+    });
     await test.store.charge(last);
     await test.store.charge(last);
     const found = await test.store.findRequest(key.organizationId, identity.requestId, key.keyId);
@@ -56,7 +59,7 @@ describe("findRequest", () => {
       estimated: true,
       costMicrocents: 123n,
       checks,
-      way: WAY,
+      trace: TRACE,
     });
     expect((await test.store.listRequests(key.organizationId, { limit: 10, after: null })).items).toEqual([
       found,
@@ -108,9 +111,9 @@ describe("findRequest", () => {
     const key = await createTestKey(test.store);
     const owners = `${createId("user", 1)}.${createId("group", 1)}`;
     const find = (id: string) => test.store.findRequest(key.organizationId, id, key.keyId);
-    for (const isBrief of [undefined, true] as const) {
+    for (const isSingleCharge of [undefined, true] as const) {
       const identity = { ...(await createIdentity(test.store, key)), owners };
-      await test.store.charge(chargeInput(identity, 1, 123n, { final: FINAL, isBrief }));
+      await test.store.charge(chargeInput(identity, 1, 123n, { final: FINAL, isSingleCharge }));
       expect(await find(identity.requestId)).toMatchObject({ owners, costMicrocents: 123n });
     }
     const { requestId } = admitInput(key);
@@ -154,7 +157,7 @@ describe("findRequest", () => {
       model: 'a "model"\\ of\u2028 ünïcode\n',
       tags: "a=b",
     };
-    const final = { ...FINAL, status: 502, errorCode: 'upstream "error"', checks: [], way: WAY };
+    const final = { ...FINAL, status: 502, errorCode: 'upstream "error"', checks: [], trace: TRACE };
     const charge = chargeInput(identity, 1, 9_007_199_254_740_991n, { final });
     await test.store.charge(charge);
     expect(await test.store.findRequest(key.organizationId, identity.requestId, null)).toMatchObject({
@@ -163,7 +166,7 @@ describe("findRequest", () => {
       status: 502,
       errorCode: 'upstream "error"',
       checks: [],
-      way: WAY,
+      trace: TRACE,
       costMicrocents: 9_007_199_254_740_991n,
     });
   });

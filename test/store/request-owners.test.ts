@@ -82,21 +82,21 @@ async function costByOwners({ organizationId, month }: RequestIdentity): Promise
 
 describe("what a request costs", () => {
   const charges = [
-    { name: "in a command of its own", isBrief: undefined, isHeld: false },
-    { name: "behind a hold", isBrief: undefined, isHeld: true },
-    { name: "together with others of its turn", isBrief: true, isHeld: false },
+    { name: "in a command of its own", isSingleCharge: undefined, isHeld: false },
+    { name: "behind a hold", isSingleCharge: undefined, isHeld: true },
+    { name: "together with others of its turn", isSingleCharge: true, isHeld: false },
   ] as const;
 
   it.each(charges)(
     "counts to whom it was admitted for, charged $name, whoever has the key by now",
-    async ({ isBrief, isHeld }) => {
+    async ({ isSingleCharge, isHeld }) => {
       const { addKey, userId, teamId, otherTeamId } = await createOwners();
       const key = await addKey({ userId });
       const owners = formatOwnerIds({ userId, groupId: teamId });
       const identity = { ...(await createIdentity(test.store, key)), owners };
       if (isHeld) await test.store.hold(holdInput(identity));
       await test.store.changeKey(key, { userId: null, groupId: otherTeamId }, null);
-      await test.store.charge(chargeInput(identity, 1, 500n, { final: FINAL, isBrief }));
+      await test.store.charge(chargeInput(identity, 1, 500n, { final: FINAL, isSingleCharge }));
       expect(await costByOwners(identity)).toEqual({ [owners]: 500n });
       await test.store.charge(chargeInput(identity, 2, 300n, { final: FINAL }));
       expect(await costByOwners(identity)).toEqual({ [owners]: 300n });

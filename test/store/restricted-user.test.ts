@@ -65,8 +65,8 @@ describe("a Redis user that may not publish", () => {
     // A changed amount fires too.
     expect((await store.changeKey(key, { budgetCents: 80 }, null)).outcome).toBe("changed");
     expect(store.firedAlerts()).toBe(3);
-    expect(await store.listOwedDeliveries(key.organizationId)).toEqual(
-      await test.store.listOwedDeliveries(key.organizationId),
+    expect(await store.listOutstandingDeliveries(key.organizationId)).toEqual(
+      await test.store.listOutstandingDeliveries(key.organizationId),
     );
     const corrected = await store.correct({ ...key, correctionId: "corr_1", amountMicrocents: 900n * CENT });
     expect(corrected.outcome).toBe("applied");

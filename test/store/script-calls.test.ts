@@ -68,7 +68,7 @@ async function countOfSecond(
 ): Promise<Record<string, Record<string, number>>> {
   const charge = async () => {
     const identity = { ...(await createIdentity(store, key)), ...names };
-    return chargeInput(identity, 1, 5n, { final: FINAL, isBrief: true });
+    return chargeInput(identity, 1, 5n, { final: FINAL, isSingleCharge: true });
   };
   await admitKnown(store, key);
   await store.charge(await charge());
@@ -118,10 +118,12 @@ describe("the commands of a request", () => {
     const usedTokens = { ...takenTokens, input: 11, output: 12 };
     const charge = chargeInput(await createIdentity(store, key), 1, 5n, {
       final: FINAL,
-      isBrief: true,
+      isSingleCharge: true,
       usedTokens,
     });
-    await store.charge(chargeInput(await createIdentity(store, key), 1, 5n, { final: FINAL, isBrief: true }));
+    await store.charge(
+      chargeInput(await createIdentity(store, key), 1, 5n, { final: FINAL, isSingleCharge: true }),
+    );
     expect(await countCalls(() => admitKnown(store, key, { promptTokens: 10 }))).toEqual({
       ...OF_MONTHS.admission,
       hmget: OF_MONTHS.admission.hmget + 1,

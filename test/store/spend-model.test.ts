@@ -99,7 +99,7 @@ describe.skipIf(!canSetClock)("what requests cost (sets Redis's clock: takes Lin
             const final = index === totals.length - 1 ? FINAL : null;
             const charged = chargeInput(identity, index + 1, each, { final });
             commands.push(() => store.charge(charged));
-            if (final !== null) commands.push(() => store.charge({ ...charged, isBrief: true }));
+            if (final !== null) commands.push(() => store.charge({ ...charged, isSingleCharge: true }));
           }
         }
         // Any of them any number of times, alone or two in a turn, then each at least once.

@@ -68,9 +68,9 @@ export class SpendRun {
       const estimate = each.final
         ? null
         : { totalMicrocents: each.estimate, tokens: { ...tokens, inputTokens: 2 * each.tokens } };
-      const isBrief = each.final && each.brief ? true : undefined;
+      const isSingleCharge = each.final && each.brief ? true : undefined;
       await store.charge(
-        chargeInput(identity, each.sequence, each.total, { tokens, estimate, final, isBrief }),
+        chargeInput(identity, each.sequence, each.total, { tokens, estimate, final, isSingleCharge }),
       );
       model.charge(each.request, each);
     }

@@ -237,13 +237,13 @@ class Run {
     } else {
       const { input, output, ends } =
         next.kind === "estimate" ? { input: request.input, output: request.output, ends: true } : next;
-      const isBrief = ends && request.sequence === 0 ? ({ isBrief: true } as const) : {};
+      const isSingleCharge = ends && request.sequence === 0 ? ({ isSingleCharge: true } as const) : {};
       request.sequence += 1;
       const usedTokens = { ...given, input, output };
       const charge = chargeInput(identity, request.sequence, 5n, {
         usedTokens,
         final: ends ? FINAL : null,
-        ...isBrief,
+        ...isSingleCharge,
       });
       await store.charge(charge);
       // Sent again: it counts once.

@@ -57,7 +57,7 @@ const used = ({ taken }: Admitted, input: number, output: number) => ({
 
 /** The final charge of a request that ends with it, by the upstream's own count. */
 async function end(request: Admitted, input: number, output: number): Promise<void> {
-  const changes = { final: FINAL, isBrief: true, ...used(request, input, output) } as const;
+  const changes = { final: FINAL, isSingleCharge: true, ...used(request, input, output) } as const;
   await timed().store.charge(chargeInput(request.identity, 1, 5n, changes));
 }
 

@@ -21,7 +21,7 @@ export interface ChargeCommand {
   readonly estimate: bigint;
   readonly isFinal: boolean;
   /** Its owner takes it for the request's only command, rightly or not. */
-  readonly isBrief: boolean;
+  readonly isSingleCharge: boolean;
 }
 
 export type Answer = Readonly<Record<string, unknown>>;
@@ -58,14 +58,14 @@ export async function ask(
     };
     return { answer: { outcome, period, ...figures }, identity: null };
   }
-  const { sequence, total, estimate, isFinal, isBrief } = command;
+  const { sequence, total, estimate, isFinal, isSingleCharge } = command;
   const tokens = { ...NO_TOKENS, inputTokens: 1 };
   const { outcome } = await store.charge(
     chargeInput(identity, sequence, total, {
       tokens,
       estimate: isFinal ? null : { totalMicrocents: estimate, tokens },
       final: isFinal ? FINAL : null,
-      isBrief: isFinal && isBrief ? true : undefined,
+      isSingleCharge: isFinal && isSingleCharge ? true : undefined,
     }),
   );
   return { answer: { outcome }, identity: null };

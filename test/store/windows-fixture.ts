@@ -83,9 +83,11 @@ export async function identify(of: Owners, model = "acme/echo-small"): Promise<B
   return { ...(await createIdentity(timed().store, of.key)), owners: of.owners, model };
 }
 
-export async function spend(of: Owners, cents: number, isBrief?: true): Promise<BilledRequest> {
+export async function spend(of: Owners, cents: number, isSingleCharge?: true): Promise<BilledRequest> {
   const identity = await identify(of);
-  await timed().store.charge(chargeInput(identity, 1, BigInt(cents) * CENT, { final: FINAL, isBrief }));
+  await timed().store.charge(
+    chargeInput(identity, 1, BigInt(cents) * CENT, { final: FINAL, isSingleCharge }),
+  );
   return identity;
 }
 

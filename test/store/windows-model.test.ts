@@ -84,7 +84,7 @@ const chargeOf = (request: fc.Arbitrary<number>) =>
     total: amount,
     estimate: amount,
     isFinal: fc.boolean(),
-    isBrief: fc.boolean(),
+    isSingleCharge: fc.boolean(),
   });
 const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 4, arbitrary: admission },

@@ -9,7 +9,7 @@ import { DAY_MS, formatWindow, PERIODS, windowOf } from "./windows-calendar.ts";
 export const HOLD_DEADLINE_MS = 30_000;
 /** After that its counter is gone, or incomplete if something late has made it again. */
 const KEPT_MS = { day: 15 * DAY_MS, week: 22 * DAY_MS, month: Infinity, total: Infinity };
-const MOST_CENTS = 9_000_000_000;
+const MAX_CENTS = 9_000_000_000;
 const CENT = 1_000_000n;
 const SCOPES = ["key", "user", "group", "organization"] as const;
 const PERCENTS = { budget: [80, 100], cap: [90, 100] } as const;
@@ -167,7 +167,7 @@ export class WindowsModel {
       return [...limits, ...given.filter((limit) => !isOwn(limit))].map(({ period, kind, cents }) => {
         const live = raises.filter((raise) => raise.period === period && this.nowMs < raise.expiresAtMs);
         const wanted = live.reduce((sum, raise) => sum + raise.cents, cents);
-        const inForce = kind === "cap" ? Math.min(wanted, MOST_CENTS) : cents;
+        const inForce = kind === "cap" ? Math.min(wanted, MAX_CENTS) : cents;
         return { scope: scopeOf(subject), subject, period, kind, cents: inForce, raised: inForce - cents };
       });
     });

@@ -2,7 +2,7 @@
 import { strict as assert } from "node:assert";
 import { inspect, isDeepStrictEqual } from "node:util";
 import type { Limit, LimitPeriod } from "../../src/shared/settings/limits.ts";
-import { MOST_RAISES } from "../../src/shared/settings/raises.ts";
+import { MAX_RAISES } from "../../src/shared/settings/raises.ts";
 import type { Store } from "../../src/data-path/store/types.ts";
 import type { BilledRequest } from "../../src/data-path/store/types/settlement.ts";
 import type { TimedStore } from "./clock-fixture.ts";
@@ -244,7 +244,7 @@ class OrganizationRun {
     if (step.kind === "takeBack") return { raises: live.filter((_, place) => place !== step.raise) };
     const { period, cents, forMs } = step;
     const made = { id: `raise_${(this.#made += 1)}`, period, cents, expiresAtMs: nowMs + forMs };
-    return live.length < MOST_RAISES ? { raises: [...live, made] } : {};
+    return live.length < MAX_RAISES ? { raises: [...live, made] } : {};
   }
 
   async #change(subject: Subject, changes: Partial<ModelOwner>, worker: number): Promise<void> {
@@ -336,7 +336,7 @@ class OrganizationRun {
       const request = this.model.requests.length;
       await this.#sendAll([{ kind: "admit", key: place % this.#owners.keys.length }], place);
       if (this.model.requests.length === request) continue;
-      const charge = { request, sequence: 1, total, estimate: 0n, isFinal: true, isBrief: true };
+      const charge = { request, sequence: 1, total, estimate: 0n, isFinal: true, isSingleCharge: true };
       sent.push({ command: { kind: "charge", ...charge }, store: this.#storeOf(place), afterCommands });
     }
     const charge = async (each: (typeof sent)[number]): Promise<void> => {

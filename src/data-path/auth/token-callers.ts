@@ -56,8 +56,8 @@ const DEFAULT_MAX_ENTRIES = 50_000;
 /** Time for which a rejection is remembered: shields Redis from a client that retries. */
 const REFUSED_FOR_MS = 3_000;
 const MAX_REFUSED = 10_000;
-const MOST_SUBJECT_CHARACTERS = 1_024;
-const MOST_NAME_CHARACTERS = 100;
+const MAX_SUBJECT_CHARACTERS = 1_024;
+const MAX_NAME_CHARACTERS = 100;
 
 /** Groups by claim value, ordered by priority: of several values the first one counts. */
 type GroupOrder = ReadonlyMap<string, { readonly group: string; readonly place: number }>;
@@ -224,7 +224,7 @@ function organizationOf(
 
 function subjectOf({ subjectClaim }: TokenProvider, claims: VerifiedToken["claims"]): string {
   const subject = textClaim(claims, subjectClaim);
-  if (subject !== null && subject.length <= MOST_SUBJECT_CHARACTERS) return subject;
+  if (subject !== null && subject.length <= MAX_SUBJECT_CHARACTERS) return subject;
   throw refuse(
     `The token does not say who it is for: its claim \`${subjectClaim}\` is missing, or is no text.`,
   );
@@ -264,7 +264,7 @@ function createSettings({ provider, external, claims, groupId }: Identity): User
 /** Returns a valid user name from a claim's text; null if nothing of it is visible. */
 function formatName(text: string | null): string | null {
   const visible = (text ?? "").replaceAll(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/gu, " ");
-  const cut = Array.from(visible).slice(0, MOST_NAME_CHARACTERS);
+  const cut = Array.from(visible).slice(0, MAX_NAME_CHARACTERS);
   const parsed = USER_SETTINGS.name.kind.input.safeParse(cut.join("").trim());
   return parsed.success ? parsed.data : null;
 }

@@ -144,7 +144,7 @@ export class Exchange implements UpstreamCall, ExchangeHost {
   onRefused(error: GatewayError): void {
     const clientResult = this.#resultOf(error);
     if (this.#account === null) {
-      this.services.settlement.leave(this.#admission);
+      this.services.settlement.abandon(this.#admission);
       this.#recordRefusal(clientResult, error);
     }
     this.finish(clientResult, error);
@@ -152,7 +152,7 @@ export class Exchange implements UpstreamCall, ExchangeHost {
 
   /** The call ended while the body was still arriving. */
   async onEnd(): Promise<void> {
-    this.services.settlement.leave(this.#admission);
+    this.services.settlement.abandon(this.#admission);
     const { result, error, cause } = describeBrokenEnd(await this.#reported.take());
     this.timer.failed(cause);
     const clientResult = error === null ? result : this.#resultOf(error);
@@ -184,8 +184,8 @@ export class Exchange implements UpstreamCall, ExchangeHost {
   /** Nothing is charged before routing. */
   async settle(outcome: Outcome, { status, errorCode }: ClientResult): Promise<void> {
     if (this.#account === null) return;
-    const way = this.timer.read(this.#names);
-    this.#settled = await this.#account.settle(outcome, { status, errorCode, way });
+    const trace = this.timer.read(this.#names);
+    this.#settled = await this.#account.settle(outcome, { status, errorCode, trace });
   }
 
   observe(observation: Observation): void {
@@ -217,7 +217,7 @@ export class Exchange implements UpstreamCall, ExchangeHost {
 
   #recordRefusal(clientResult: ClientResult, error: GatewayError): void {
     const names = this.#names;
-    const result = { ...clientResult, way: this.timer.read(names) };
+    const result = { ...clientResult, trace: this.timer.read(names) };
     this.services.settlement.recordRefusal(this.#admission, names, result, error);
   }
 

@@ -24,7 +24,7 @@ import type {
 } from "../store/types/admission.ts";
 import { fitsShare } from "../limits/concurrency-limit.ts";
 import { GraceBucket } from "./grace-bucket.ts";
-import { isOutOfReach } from "./out-of-reach.ts";
+import { isUnreachable } from "./unreachable.ts";
 import { compareCaps, type KnownCap, rememberCaps } from "./grace-caps.ts";
 import type { GraceOutage } from "./grace-outage.ts";
 import type { GraceSpend } from "./grace-spend.ts";
@@ -38,7 +38,7 @@ export interface GraceAdmissionOptions {
   readonly spend: Pick<GraceSpend, "inWindow">;
   readonly clock: Pick<Clock, "monotonicMs">;
   /** Returns how many workers of all hosts share a key's rate; at least 1. */
-  readonly shares: () => number;
+  readonly workerCount: () => number;
   /** Counts a key's requests in flight on this worker. */
   readonly countInFlight: (keyId: string) => number;
   /** Returns whether charges of this worker are in the spool, unknown to Redis. */
@@ -90,7 +90,7 @@ export function createGraceAdmission(options: GraceAdmissionOptions): Admit {
       const last = remember(known, input, result, options);
       return last?.isBehind === true ? holdToOwnCount(last, input, options) : result;
     } catch (error) {
-      if (!isOutOfReach(error)) throw error;
+      if (!isUnreachable(error)) throw error;
       options.outage.missed(input.organizationId);
       const last = known.get(input.presentedHash);
       if (last === undefined || !mayGoOn(last, input, options)) {
@@ -168,8 +168,8 @@ function decide(last: LastKnown, input: AdmitInput, options: GraceAdmissionOptio
   const timeMs = result.timeMs + Math.round(nowMs - atMs);
   const month = monthAt(timeMs).name;
   const { key } = result;
-  const shares = options.shares();
-  const buckets = openBuckets(last, shares, nowMs);
+  const workerCount = options.workerCount();
+  const buckets = openBuckets(last, workerCount, nowMs);
   const day = dayAt(timeMs).name;
   const { reached, isUnsure } = compareCaps(last.caps, day, options.spend);
   const asNow = { ...result, timeMs, month, day, reachedCap: null };
@@ -179,7 +179,7 @@ function decide(last: LastKnown, input: AdmitInput, options: GraceAdmissionOptio
     bucket: buckets[input.bucket],
     nowMs,
     inFlight,
-    shares,
+    workerCount,
     reached,
   });
   if (decision === "admitted" && input.metered && isUnsure) return null;
@@ -195,7 +195,7 @@ function check(
     bucket: GraceBucket;
     nowMs: number;
     inFlight: number | null;
-    shares: number;
+    workerCount: number;
     reached: AdmittedCap | null;
   },
 ): KnownKeyResult["decision"] {
@@ -204,23 +204,25 @@ function check(
   if (!local.bucket.take(local.nowMs)) return "rate_limited";
   if (!metered) return "admitted";
   // Only checks, as Redis does: the slot is taken once the body has arrived.
-  if (!fitsShare(key.maxConcurrentRequests, local.shares, local.inFlight ?? 0)) return "concurrency_limited";
+  if (!fitsShare(key.maxConcurrentRequests, local.workerCount, local.inFlight ?? 0)) {
+    return "concurrency_limited";
+  }
   return local.reached === null ? "admitted" : `${local.reached.scope}_cap_reached`;
 }
 
 /** Returns this worker's share, at most what must be left in Redis's bucket by now. */
-function openBuckets(last: LastKnown, shares: number, nowMs: number): Buckets {
+function openBuckets(last: LastKnown, workerCount: number, nowMs: number): Buckets {
   const { result, atMs } = last;
   const perMinute = requestsPerMinuteOf(result.key);
   const { capacity, remaining } = result.bucket;
-  const rate = { perMinute, shares, nowMs };
+  const rate = { perMinute, workerCount, nowMs };
   last.buckets ??= {
     requests: new GraceBucket({ ...rate, capacity }),
     count_tokens: new GraceBucket({ ...rate, capacity: countBucketCapacity(perMinute) }),
   };
   if (!last.isCapped) {
     const refilled = ((nowMs - atMs) * perMinute) / 60_000;
-    last.buckets.requests.cap((remaining + refilled) / shares, nowMs);
+    last.buckets.requests.cap((remaining + refilled) / workerCount, nowMs);
     last.isCapped = true;
   }
   return last.buckets;

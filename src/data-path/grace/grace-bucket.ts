@@ -7,7 +7,7 @@ export interface GraceBucketOptions {
   /** Tokens of the whole bucket. */
   readonly capacity: number;
   /** Number of workers that share the key's rate. */
-  readonly shares: number;
+  readonly workerCount: number;
   readonly nowMs: number;
 }
 
@@ -19,9 +19,9 @@ export class GraceBucket {
   #tokens: number;
   #atMs: number;
 
-  constructor({ perMinute, capacity, shares, nowMs }: GraceBucketOptions) {
-    this.#tokensPerMs = perMinute / shares / MS_PER_MINUTE;
-    this.#capacity = Math.max(1, capacity / shares);
+  constructor({ perMinute, capacity, workerCount, nowMs }: GraceBucketOptions) {
+    this.#tokensPerMs = perMinute / workerCount / MS_PER_MINUTE;
+    this.#capacity = Math.max(1, capacity / workerCount);
     this.#tokens = this.#capacity;
     this.#atMs = nowMs;
   }

@@ -11,7 +11,7 @@ export interface GraceOutageOptions {
 
 /** Bound of organizations whose part of Redis is unreachable; evicts the oldest first. */
 const MAX_ORGANIZATIONS = 50_000;
-const TELL_INTERVAL_MS = 10_000;
+const LOG_INTERVAL_MS = 10_000;
 
 /**
  * Start of the outage: of Redis as a whole, and of each organization, since in a cluster a single node can be
@@ -66,7 +66,7 @@ export class GraceOutage {
    * with every other request.
    */
   #tell(now: number): void {
-    if (now - this.#toldAtMs < TELL_INTERVAL_MS) return;
+    if (now - this.#toldAtMs < LOG_INTERVAL_MS) return;
     this.#toldAtMs = now;
     this.#isTold = true;
     this.#options.logger.warn({ grace_ms: this.#options.graceMs }, "redis unreachable");

@@ -24,7 +24,7 @@ export function createConcurrencyError(
  * Returns whether one more request fits into a worker's share of a key's limit (null: no limit), while Redis,
  * which counts for all workers, is unreachable. Each worker has at least one slot.
  */
-export function fitsShare(limit: number | null, shares: number, inFlight: number): boolean {
+export function fitsShare(limit: number | null, workerCount: number, inFlight: number): boolean {
   if (limit === null) return true;
-  return inFlight < Math.max(1, Math.floor(limit / shares));
+  return inFlight < Math.max(1, Math.floor(limit / workerCount));
 }

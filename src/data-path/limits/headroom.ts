@@ -1,6 +1,6 @@
 /** Response headers with the rest of a request's caps, for agents that want to stop before they are rejected. */
 import { formatWindowEnd } from "../../shared/time/calendar.ts";
-import { formatCents, MICROCENTS_PER_CENT, roomUnder, wholeCents } from "../../shared/money/money.ts";
+import { formatCents, MICROCENTS_PER_CENT, remainingUnder, wholeCents } from "../../shared/money/money.ts";
 import type { AdmittedCap, KnownKeyResult } from "../store/types/admission.ts";
 import { isHiddenFromClients } from "./spend-cap.ts";
 
@@ -36,7 +36,7 @@ export function formatHeadroom(result: KnownKeyResult): readonly Header[] {
 }
 
 function leftOf({ cents, spentMicrocents }: AdmittedCap): bigint {
-  return roomUnder(cents, spentMicrocents);
+  return remainingUnder(cents, spentMicrocents);
 }
 
 /** Returns whole percent, rounded down. */

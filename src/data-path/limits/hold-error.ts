@@ -9,7 +9,7 @@ import { createConcurrencyError } from "./concurrency-limit.ts";
 import { createSessionCapError } from "./session-cap.ts";
 import {
   type Affordable,
-  type AskedHold,
+  type RequestedHold,
   createCapError,
   isHiddenFromClients,
   type Shrunk,
@@ -28,12 +28,12 @@ export type HoldRefusal = Exclude<HoldResult, { outcome: "held" | "exists" | "wo
  * Returns 503 if the organization's currency was changed since the admission, which requires that the body
  * arrived more than a minute late (a retry gets the new one); 402 if a cap is reached; 429 if the key's limit
  * of concurrent requests is reached.
- * @param asked Requested amounts; null without strict caps.
+ * @param requested Requested amounts; null without strict caps.
  */
 export function createHoldError(
   refusal: HoldRefusal,
   admission: Admission,
-  asked: AskedHold | null,
+  requested: RequestedHold | null,
   dashboard: DashboardAddress,
 ): GatewayError {
   const { organizationId, keyId, organizationName, keyName, currency, day } = admission;
@@ -45,7 +45,7 @@ export function createHoldError(
     return new GatewayError("gateway_unavailable", { message });
   }
   if (refusal.outcome === "session_cap_reached") {
-    return createSessionCapError(refusal.figures, admission, asked);
+    return createSessionCapError(refusal.figures, admission, requested);
   }
   const { heldMicrocents, ownerName, ...figures } = refusal.figures;
   const scope = SCOPES[refusal.outcome];
@@ -61,12 +61,12 @@ export function createHoldError(
     name: names[scope],
     currency,
     day,
-    ...(asked === null ? {} : describeAsked(asked, heldMicrocents)),
+    ...(requested === null ? {} : describeRequested(requested, heldMicrocents)),
   };
   return createCapError(cap, dashboard);
 }
 
-function describeAsked({ worstCaseMicrocents, affordable }: AskedHold, heldMicrocents: bigint) {
+function describeRequested({ worstCaseMicrocents, affordable }: RequestedHold, heldMicrocents: bigint) {
   return { held: { heldMicrocents, worstCaseMicrocents }, affordable };
 }
 

@@ -5,9 +5,9 @@
 import { setBounded } from "../../shared/collections/set-bounded.ts";
 
 /** Maximum weight of the past: a later request weighs a sixteenth. */
-const MOST_WEIGHT = 16;
+const MAX_WEIGHT = 16;
 /** Bound of keys and organizations; those without requests for longest are evicted. */
-const MOST_KNOWN = 10_000;
+const MAX_KNOWN = 10_000;
 
 interface Owner {
   readonly organizationId: string;
@@ -25,9 +25,9 @@ export class OutputMeans {
   learn({ organizationId, keyId }: Owner, outputTokens: number): void {
     for (const id of [organizationId, keyId]) {
       const mean = this.#known.get(id) ?? { requests: 0, tokens: 0 };
-      mean.requests = Math.min(mean.requests + 1, MOST_WEIGHT);
+      mean.requests = Math.min(mean.requests + 1, MAX_WEIGHT);
       mean.tokens += (outputTokens - mean.tokens) / mean.requests;
-      setBounded(this.#known, id, mean, MOST_KNOWN);
+      setBounded(this.#known, id, mean, MAX_KNOWN);
     }
   }
 

@@ -5,7 +5,7 @@ import { reportRecordedCost } from "../pricing/cost-report.ts";
 import { checkShape } from "../store/requests/facts.ts";
 import type { RecentRequest } from "../store/types/reporting.ts";
 import { readTags } from "../../shared/usage/tags.ts";
-import { toldOf } from "./told.ts";
+import { clientOutcomeOf } from "./client-outcome.ts";
 
 const count = () => z.int().min(0);
 
@@ -73,14 +73,14 @@ export type RequestStatus = z.output<typeof requestStatus>;
 
 /** Formats the published body; see docs/api.md. */
 export function formatRequestStatus(request: RecentRequest): RequestStatus {
-  const { status, errorCode } = toldOf(request);
+  const { status, errorCode } = clientOutcomeOf(request);
   const cost = reportRecordedCost(request);
   return {
     object: "request",
     id: request.requestId,
     created_at: formatCreatedAt(request.requestId),
     model: request.model,
-    requested_model: request.way.requestedModel ?? null,
+    requested_model: request.trace.requestedModel ?? null,
     route: request.route,
     tags: readTags(request.tags),
     session_id: request.session,

@@ -3,30 +3,30 @@ import { GatewayError } from "../../shared/contract/errors.ts";
 import { ceilCents, formatCents, isReached, wholeCents } from "../../shared/money/money.ts";
 import type { SessionFigures } from "../store/types/settlement.ts";
 import type { Admission } from "./admission.ts";
-import { type AskedHold, describeAffordable, formatFigures } from "./spend-cap.ts";
+import { type RequestedHold, describeAffordable, formatFigures } from "./spend-cap.ts";
 
 /**
  * Builds the error. Amounts are never hidden: a session is narrower than its key, whose figures clients may
  * read anyway.
- * @param asked Requested amounts; null without strict caps.
+ * @param requested Requested amounts; null without strict caps.
  */
 export function createSessionCapError(
   { spentMicrocents, heldMicrocents, capCents }: SessionFigures,
   { session, keyName, currency }: Pick<Admission, "session" | "keyName" | "currency">,
-  asked: AskedHold | null,
+  requested: RequestedHold | null,
 ): GatewayError {
   const cap = `The cap of ${formatCents(capCents, currency)} for session "${session ?? ""}" of API key "${keyName}"`;
   const spent = `${formatCents(wholeCents(spentMicrocents), currency)} spent`;
   const described =
-    isReached(capCents, spentMicrocents) || asked === null
+    isReached(capCents, spentMicrocents) || requested === null
       ? `${cap} is reached: ${spent}.`
-      : `${cap} would be exceeded: ${spent}, ${formatCents(ceilCents(heldMicrocents), currency)} reserved for requests in flight, and this request may cost up to ${formatCents(ceilCents(asked.worstCaseMicrocents), currency)}.`;
+      : `${cap} would be exceeded: ${spent}, ${formatCents(ceilCents(heldMicrocents), currency)} reserved for requests in flight, and this request may cost up to ${formatCents(ceilCents(requested.worstCaseMicrocents), currency)}.`;
   const strict =
-    asked === null
+    requested === null
       ? {}
       : {
-          held: { heldMicrocents, worstCaseMicrocents: asked.worstCaseMicrocents },
-          affordable: asked.affordable,
+          held: { heldMicrocents, worstCaseMicrocents: requested.worstCaseMicrocents },
+          affordable: requested.affordable,
         };
   return new GatewayError("session_cap_reached", {
     message: `${described}${describeAffordable(strict)} Raise the session cap of the key or organization, or end this run.`,

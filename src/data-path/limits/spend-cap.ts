@@ -3,7 +3,7 @@
  * same step as the rest of an admission or a hold; this file only builds the error.
  */
 import { type ErrorCode, GatewayError } from "../../shared/contract/errors.ts";
-import { ceilCents, formatCents, isReached, roomUnder, wholeCents } from "../../shared/money/money.ts";
+import { ceilCents, formatCents, isReached, remainingUnder, wholeCents } from "../../shared/money/money.ts";
 import { describeWindow, formatWindowEnd } from "../../shared/time/calendar.ts";
 import { type DashboardAddress, formatLimitPath } from "../../shared/contract/pages.ts";
 import {
@@ -24,7 +24,7 @@ export interface Affordable {
 }
 
 /** Amounts requested under strict caps. */
-export interface AskedHold {
+export interface RequestedHold {
   readonly worstCaseMicrocents: bigint;
   /** @see ReachedCap.affordable */
   readonly affordable: Affordable | null;
@@ -181,7 +181,7 @@ function canShortenHelp(cap: ReachedCap): boolean {
  */
 function canWaitHelp(cap: ReachedCap): boolean {
   if (isHiddenFromClients(cap)) return true;
-  return cap.capCents > 0 && roomUnder(cap.capCents, cap.held?.worstCaseMicrocents ?? 0n) >= 0n;
+  return cap.capCents > 0 && remainingUnder(cap.capCents, cap.held?.worstCaseMicrocents ?? 0n) >= 0n;
 }
 
 function describeRaise(cap: ReachedCap, dashboardUrl: string | null): string {
@@ -196,5 +196,5 @@ function isCapReached({ capCents, spentMicrocents }: ReachedCap): boolean {
 /** Returns whether the request would fit if nothing else were in flight. */
 function inFlightOnly(cap: ReachedCap): boolean {
   if (cap.held === undefined) return false;
-  return roomUnder(cap.capCents, cap.spentMicrocents + cap.held.worstCaseMicrocents) >= 0n;
+  return remainingUnder(cap.capCents, cap.spentMicrocents + cap.held.worstCaseMicrocents) >= 0n;
 }

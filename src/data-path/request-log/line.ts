@@ -5,7 +5,7 @@ import { sayReason } from "../../shared/envoy-reasons/reason.ts";
 import { explainCause } from "../../shared/envoy-reasons/upstream-cause.ts";
 import { formatJsonText } from "../../shared/text/json-text.ts";
 import { timeOfId } from "../store/ids.ts";
-import type { RequestTimeline, RequestWay, UpstreamEnd } from "../store/types/reporting.ts";
+import type { RequestTimeline, RequestTrace, UpstreamEnd } from "../store/types/reporting.ts";
 import { type OwnerIds, parseOwnerIds } from "../store/types/owner-ids.ts";
 import type { BilledRequest } from "../store/types/settlement.ts";
 import { formatChargedPrice } from "../pricing/charged-price.ts";
@@ -27,7 +27,7 @@ export interface ClientResult {
   readonly status: number;
   readonly errorCode: string | null;
   /** Timeline and upstream of the request; absent if not measured. */
-  readonly way?: RequestWay | undefined;
+  readonly trace?: RequestTrace | undefined;
 }
 
 /** One request for the request log. */
@@ -88,7 +88,7 @@ const MEMBERS = {
   settled_at: { write: ({ settledAtMs }) => formatMoment(settledAtMs), read: z.string() },
   duration_ms: { write: ({ timeline }) => String(timeline?.endMs ?? null) },
   first_token_ms: { write: ({ timeline }) => String(timeline?.firstTokenMs ?? null) },
-  pinned_by: { write: ({ result }) => formatJsonText(result.way?.pinnedBy ?? null) },
+  pinned_by: { write: ({ result }) => formatJsonText(result.trace?.pinnedBy ?? null) },
   upstream: { write: ({ upstream }) => formatJsonText(upstream?.name ?? null) },
   upstream_status: { write: ({ upstream }) => String(upstream?.status ?? null) },
   upstream_reason: {
@@ -164,8 +164,8 @@ export function formatRequestLogLine(request: LoggedRequest, settledAtMs: number
     estimated,
     costMicrocents,
     shrunk: shrunk ?? null,
-    timeline: result.way?.timeline ?? null,
-    upstream: result.way?.upstream ?? null,
+    timeline: result.trace?.timeline ?? null,
+    upstream: result.trace?.upstream ?? null,
     owners: parseOwnerIds(identity.owners ?? ""),
     settledAtMs,
   };

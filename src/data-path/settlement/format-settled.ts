@@ -21,9 +21,9 @@ export function formatFinal(
   currency: string,
   shrunk: Shrunk | null,
 ): FinalFigures {
-  const { status, errorCode, way } = result;
+  const { status, errorCode, trace } = result;
   const lowered = shrunk === null ? [] : [checkShrunk(shrunk)];
-  return { status, errorCode, way, checks: [...lowered, checkOf(settled, currency)] };
+  return { status, errorCode, trace, checks: [...lowered, checkOf(settled, currency)] };
 }
 
 /** Returns the cost of tools; undefined without tools, as for most requests. */

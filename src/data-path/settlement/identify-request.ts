@@ -22,8 +22,8 @@ export function identifyRequest(
   tagRows: Pick<TagRows, "of">,
 ): BilledRequest {
   const { organizationId, month, keepsEndUser } = admission;
-  const told = addEndUser(admission.tags, keepsEndUser ? request.endUser : null);
-  const tags = told === "" ? undefined : told;
+  const allTags = addEndUser(admission.tags, keepsEndUser ? request.endUser : null);
+  const tags = allTags === "" ? undefined : allTags;
   const { session, sessionBudgetCents, areSessionsCapped } = admission;
   const isSessionCapped = session !== null && (areSessionsCapped || sessionBudgetCents !== null);
   return {

@@ -6,13 +6,13 @@ import type { Clock } from "../../shared/time/clock.ts";
 import { GatewayError } from "../../shared/contract/errors.ts";
 import type { DashboardAddress } from "../../shared/contract/pages.ts";
 import type { GraceOutage } from "../grace/grace-outage.ts";
-import { isOutOfReach } from "../grace/out-of-reach.ts";
+import { isUnreachable } from "../grace/unreachable.ts";
 import type { Logger } from "../../shared/host/logger.ts";
 import type { Admission } from "../limits/admission.ts";
 import { createConcurrencyError, fitsShare } from "../limits/concurrency-limit.ts";
 import { createHoldError, describeShrunk, type HoldRefusal } from "../limits/hold-error.ts";
 import type { Shrunk } from "../limits/spend-cap.ts";
-import { roomUnder } from "../../shared/money/money.ts";
+import { remainingUnder } from "../../shared/money/money.ts";
 import type { Spool } from "../spool/spool.ts";
 import { timeOfId } from "../store/ids.ts";
 import type { Store } from "../store/types.ts";
@@ -21,7 +21,7 @@ import type { RequestRecords } from "./record-state.ts";
 import type { RequestAccount } from "./request-account.ts";
 import type { StrictWorstCase } from "./tokens/strict-worst-case.ts";
 import type { TagRows } from "./tag-rows.ts";
-import { isTakenNear } from "./tokens/used-tokens.ts";
+import { isEstimateClose } from "./tokens/used-tokens.ts";
 
 export interface RecordOpenerOptions {
   readonly store: Pick<Store, "hold">;
@@ -31,7 +31,7 @@ export interface RecordOpenerOptions {
   /** Decides whether requests may go upstream without a hold in Redis. */
   readonly outage: GraceOutage;
   /** Returns how many workers share a key's limits in the grace period. */
-  readonly shares: () => number;
+  readonly workerCount: () => number;
   readonly clock: Pick<Clock, "nowMs">;
   readonly logger: Logger<"error">;
   /** Address for the message of a 402. */
@@ -96,7 +96,7 @@ export class RecordOpener {
     { isEntered, requestId, takenTokens }: Admission,
   ): boolean {
     if (!isEntered || !this.#isRedisAnswering) return false;
-    if (!isTakenNear(takenTokens, estimatedInputTokens)) return false;
+    if (!isEstimateClose(takenTokens, estimatedInputTokens)) return false;
     // Old if Envoy took long to collect the body. In the future if the clock of the admitting host differs.
     const admittedMs = timeOfId(requestId) ?? 0;
     if (Math.abs(this.#options.clock.nowMs() - admittedMs) > MAX_ADMISSION_AGE_MS) return false;
@@ -128,7 +128,7 @@ export class RecordOpener {
     }
     this.#isRedisAnswering = true;
     account.limitTo(placed.worstCaseMicrocents, placed.shrunk);
-    account.countIn(placed.tagRow);
+    account.assignTagRow(placed.tagRow);
     this.#tagRows.decided(account.identity, placed.tagRow);
     this.#records.hold(account);
   }
@@ -143,18 +143,18 @@ export class RecordOpener {
     admission: Admission,
     error: unknown,
   ): Promise<GatewayError | null> {
-    const { outage, shares, dashboard } = this.#options;
+    const { outage, workerCount, dashboard } = this.#options;
     const { isStrict, keyId, concurrencyLimit } = admission;
     const { organizationId } = account.identity;
     const unavailable = new GatewayError("gateway_unavailable", { cause: error });
-    if (isStrict || !isOutOfReach(error)) return unavailable;
+    if (isStrict || !isUnreachable(error)) return unavailable;
     outage.missed(organizationId);
     if (!outage.isInGrace(organizationId)) return unavailable;
     // During the grace period this worker counts by itself, starting before the request is on disk, so that
     // simultaneous requests do not all fit.
-    const fits = fitsShare(concurrencyLimit, shares(), this.#records.countInFlight(keyId));
+    const fits = fitsShare(concurrencyLimit, workerCount(), this.#records.countInFlight(keyId));
     if (!fits) return createConcurrencyError(admission, concurrencyLimit, dashboard);
-    this.#records.takePlace(account);
+    this.#records.reserveSlot(account);
     const isOnDisk = await this.#putInSpool(account, "request rejected: not written to the spool");
     return isOnDisk ? null : unavailable;
   }
@@ -229,11 +229,11 @@ async function placeShrunk(
 ): Promise<PlacedHold> {
   let { result } = refused;
   for (let tries = 0; ; tries += 1) {
-    const affordable = "figures" in result ? worstCase.afford(roomOf(result.figures)) : null;
+    const affordable = "figures" in result ? worstCase.afford(remainingOf(result.figures)) : null;
     const mayShrink = affordable !== null && tries < MAX_SHRUNK_HOLDS;
     if (!mayShrink || !worstCase.shrinkTo(affordable)) {
-      const asked = { worstCaseMicrocents: refused.worstCaseMicrocents, affordable };
-      throw createHoldError(result, admission, asked, dashboard);
+      const requested = { worstCaseMicrocents: refused.worstCaseMicrocents, affordable };
+      throw createHoldError(result, admission, requested, dashboard);
     }
     const worstCaseMicrocents = worstCase.microcents();
     // Sequential, because each hold requests the amount that the previous one found.
@@ -257,8 +257,8 @@ function isHeld(result: HoldResult): result is Extract<HoldResult, { outcome: "h
  * Returns what is left of the cap that rejected. With strict caps it is the tightest, so this amount fits
  * under all caps.
  */
-function roomOf({ capCents, spentMicrocents, heldMicrocents }: SessionFigures): bigint {
-  return roomUnder(capCents, spentMicrocents + heldMicrocents);
+function remainingOf({ capCents, spentMicrocents, heldMicrocents }: SessionFigures): bigint {
+  return remainingUnder(capCents, spentMicrocents + heldMicrocents);
 }
 
 /** Bounds the floor, an estimate that is charged if no charge is ever reported, by the reserved amount. */

@@ -59,8 +59,8 @@ export interface Unanswered {
  * The request is on record, in Redis or in the spool, and one of its commands was not answered. That command
  * may still be executed, so the record stays for repeats; Redis deletes it after seven days.
  */
-export interface Kept {
-  readonly kind: "kept";
+export interface Retained {
+  readonly kind: "retained";
   readonly account: RequestAccount;
 }
 
@@ -68,8 +68,8 @@ export interface Kept {
  * The client has the end of the response, but neither Redis nor the spool has taken the final charge in time:
  * it is in this worker's memory and is retried.
  */
-export interface Owed {
-  readonly kind: "owed";
+export interface PendingInMemory {
+  readonly kind: "pendingInMemory";
   /** File of the journal that still has its line; null: the request was on record before. */
   readonly line: JournalFile | null;
 }
@@ -83,8 +83,8 @@ export interface Withdrawn {
 }
 
 /** The request will not go upstream: its entry among the holds is removed in the next batch. */
-export interface Left {
-  readonly kind: "left";
+export interface Abandoned {
+  readonly kind: "abandoned";
   readonly organizationId: string;
   readonly request: EnteredRequest;
 }
@@ -102,25 +102,25 @@ export type RecordState =
   | Held
   | Spooling
   | Unanswered
-  | Kept
-  | Owed
+  | Retained
+  | PendingInMemory
   | Withdrawn
-  | Left
+  | Abandoned
   | Closed;
 
 export type RecordStateName = RecordState["kind"];
 
 /** Allowed next states of each state. Forgotten requests are no longer in this worker's collection. */
 export const TRANSITIONS = {
-  entered: ["begun", "held", "spooling", "withdrawn", "left"],
+  entered: ["begun", "held", "spooling", "withdrawn", "abandoned"],
   begun: ["held", "unanswered"],
-  held: ["kept", "closed"],
-  spooling: ["kept", "withdrawn"],
-  unanswered: ["kept", "owed"],
-  kept: ["owed", "forgotten"],
-  owed: ["forgotten"],
+  held: ["retained", "closed"],
+  spooling: ["retained", "withdrawn"],
+  unanswered: ["retained", "pendingInMemory"],
+  retained: ["pendingInMemory", "forgotten"],
+  pendingInMemory: ["forgotten"],
   withdrawn: ["forgotten"],
-  left: ["forgotten"],
+  abandoned: ["forgotten"],
   closed: ["forgotten"],
 } as const satisfies Record<RecordStateName, readonly (RecordStateName | "forgotten")[]>;
 
@@ -192,7 +192,7 @@ export class RequestRecords {
   }
 
   /** Call when its hold was not answered: takes a slot before the spool has the request. */
-  takePlace(account: RequestAccount): void {
+  reserveSlot(account: RequestAccount): void {
     const { requestId } = account.identity;
     this.#move(requestId, this.#entered(requestId), { kind: "spooling", account });
   }
@@ -210,8 +210,8 @@ export class RequestRecords {
     const state = this.stateOf(requestId);
     if (state.kind === "begun") this.#move(requestId, state, { kind: "held", account: state.account });
     else if (state.kind === "unanswered" || state.kind === "spooling") {
-      this.#move(requestId, state, { kind: "kept", account: state.account });
-    } else if (state.kind === "owed") this.#forget(requestId, state);
+      this.#move(requestId, state, { kind: "retained", account: state.account });
+    } else if (state.kind === "pendingInMemory") this.#forget(requestId, state);
     else return;
     if ("line" in state && state.line !== null) this.#journal.release(state.line);
   }
@@ -222,17 +222,22 @@ export class RequestRecords {
     if (state.kind === "begun") {
       const { account, line } = state;
       this.#move(requestId, state, { kind: "unanswered", account, line });
-    } else if (state.kind === "held") this.#move(requestId, state, { kind: "kept", account: state.account });
+    } else if (state.kind === "held") {
+      this.#move(requestId, state, { kind: "retained", account: state.account });
+    }
   }
 
   /**
    * Call when the end of the response has waited long enough for the final charge, which is only in this
    * worker's memory.
    */
-  owe(requestId: string): void {
+  holdInMemory(requestId: string): void {
     const state = this.stateOf(requestId);
-    if (state.kind === "unanswered") this.#move(requestId, state, { kind: "owed", line: state.line });
-    else if (state.kind === "kept") this.#move(requestId, state, { kind: "owed", line: null });
+    if (state.kind === "unanswered") {
+      this.#move(requestId, state, { kind: "pendingInMemory", line: state.line });
+    } else if (state.kind === "retained") {
+      this.#move(requestId, state, { kind: "pendingInMemory", line: null });
+    }
   }
 
   /**
@@ -241,14 +246,15 @@ export class RequestRecords {
    */
   giveUp(requestId: string): void {
     const state = this.stateOf(requestId);
-    if (state.kind === "unanswered") this.#move(requestId, state, { kind: "kept", account: state.account });
-    else if (state.kind === "owed") this.#forget(requestId, state);
+    if (state.kind === "unanswered") {
+      this.#move(requestId, state, { kind: "retained", account: state.account });
+    } else if (state.kind === "pendingInMemory") this.#forget(requestId, state);
   }
 
   /** Call when all of its charges have ended. */
   end(requestId: string): void {
     const state = this.stateOf(requestId);
-    if (state.kind === "kept") this.#forget(requestId, state);
+    if (state.kind === "retained") this.#forget(requestId, state);
     else if (state.kind === "held") {
       const { organizationId } = state.account.identity;
       this.#move(requestId, state, { kind: "closed", organizationId, requestId });
@@ -256,14 +262,16 @@ export class RequestRecords {
   }
 
   /** Call when it will not go upstream. If its hold was not answered, its final charge removes all traces. */
-  leave(organizationId: string, request: EnteredRequest): void {
+  abandon(organizationId: string, request: EnteredRequest): void {
     const { requestId } = request;
     const state = this.stateOf(requestId);
-    if (state.kind === "entered") this.#move(requestId, state, { kind: "left", organizationId, request });
+    if (state.kind === "entered") {
+      this.#move(requestId, state, { kind: "abandoned", organizationId, request });
+    }
   }
 
   /** Marks the rejection as reported. Returns true if the final charge has already reported it. */
-  tellRefusal(requestId: string): boolean {
+  markRefusalReported(requestId: string): boolean {
     const state = this.stateOf(requestId);
     if (state.kind !== "withdrawn") return false;
     this.#forget(requestId, state);
@@ -271,13 +279,13 @@ export class RequestRecords {
   }
 
   /** Returns ended requests whose traces must be removed from Redis, and forgets them. */
-  takeEnded(): { readonly left: Left[]; readonly closed: Closed[] } {
-    const ended = { left: [] as Left[], closed: [] as Closed[] };
+  takeEnded(): { readonly abandoned: Abandoned[]; readonly closed: Closed[] } {
+    const ended = { abandoned: [] as Abandoned[], closed: [] as Closed[] };
     for (const state of this.#states.values()) {
-      if (state.kind === "left") ended.left.push(state);
+      if (state.kind === "abandoned") ended.abandoned.push(state);
       else if (state.kind === "closed") ended.closed.push(state);
     }
-    for (const state of ended.left) this.#forget(state.request.requestId, state);
+    for (const state of ended.abandoned) this.#forget(state.request.requestId, state);
     for (const state of ended.closed) this.#forget(state.requestId, state);
     return ended;
   }

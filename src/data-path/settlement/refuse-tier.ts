@@ -12,10 +12,10 @@ import type { ClientRequest } from "../translation/client-protocol.ts";
 export function refuseUnpricedTier(
   price: Price,
   { id }: Pick<Model, "id">,
-  { serviceTier: asked, tierField: param }: Pick<ClientRequest, "serviceTier" | "tierField">,
+  { serviceTier: requested, tierField: param }: Pick<ClientRequest, "serviceTier" | "tierField">,
 ): void {
   const { serviceTiers } = price;
-  if (asked === null || isPricedTier(price, asked)) return;
+  if (requested === null || isPricedTier(price, requested)) return;
   if (param === "service_tier") {
     if (serviceTiers.size === 0) return;
     const known = ["auto", "default", ...serviceTiers.keys()].map((name) => `\`${name}\``);
@@ -23,7 +23,7 @@ export function refuseUnpricedTier(
     throw new GatewayError("invalid_parameter", { message, param });
   }
   const message =
-    `${param}: the model \`${id}\` has no price for \`${asked}\`. Remove it, or ask the operator to set ` +
-    `\`service_tiers: {${asked}: …}\` in the model's prices.`;
+    `${param}: the model \`${id}\` has no price for \`${requested}\`. Remove it, or ask the operator to set ` +
+    `\`service_tiers: {${requested}: …}\` in the model's prices.`;
   throw new GatewayError("unsupported_parameter", { message, param });
 }

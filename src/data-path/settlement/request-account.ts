@@ -22,7 +22,7 @@ import type { EstimatedPrompt } from "./tokens/estimate-prompt.ts";
 import { checkOf, formatEstimate, formatFinal, toolsOf } from "./format-settled.ts";
 import type { Ending, Settled } from "./settled.ts";
 import type { TokenEstimator, TokenSubject } from "./tokens/token-estimator.ts";
-import { type Asked, isUsageOfOne, withAllPrompts } from "./usage-of-one.ts";
+import { type RequestedAnswers, isUsageOfOne, withAllPrompts } from "./usage-of-one.ts";
 import { countUsedTokens, hasFailedBefore } from "./tokens/used-tokens.ts";
 
 export interface AccountOptions extends EstimatedPrompt {
@@ -30,7 +30,7 @@ export interface AccountOptions extends EstimatedPrompt {
   readonly model: Pick<Model, "id">;
   /** Price in force when the request was put on record. */
   readonly price: Price;
-  readonly asked: Asked;
+  readonly requested: RequestedAnswers;
   /** Maximum number of output tokens; estimates never exceed it. */
   readonly largestOutputTokens: number;
   readonly estimator: Pick<
@@ -94,7 +94,7 @@ export class RequestAccount {
   }
 
   /** Marks the request as going upstream: from now on it is charged periodically. */
-  goUpstream(nowMs: number): void {
+  markRouted(nowMs: number): void {
     this.#dueMs = nowMs + FIRST_CHARGE_AFTER_MS;
   }
 
@@ -106,7 +106,7 @@ export class RequestAccount {
   }
 
   /** Sets the usage row from the hold's reply, which every charge repeats. */
-  countIn(tagRow: string | undefined): void {
+  assignTagRow(tagRow: string | undefined): void {
     if (tagRow !== undefined) this.#identity = { ...this.#identity, tagRow };
   }
 
@@ -139,8 +139,8 @@ export class RequestAccount {
   }
 
   get #largestOutputTokens(): number {
-    const { asked, largestOutputTokens } = this.#options;
-    return this.#shrunk === null ? largestOutputTokens : asked.choices * this.#shrunk.maxTokens;
+    const { requested, largestOutputTokens } = this.#options;
+    return this.#shrunk === null ? largestOutputTokens : requested.choices * this.#shrunk.maxTokens;
   }
 
   /** Sets the response whose observation reports the usage so far. */
@@ -208,9 +208,9 @@ export class RequestAccount {
     // No charge was due yet, so only the journal has the request. If this process dies before Redis has the
     // final charge, the line has the prompt's cost; only the output of the last two seconds is missing, no
     // more than for a request in flight.
-    const isBrief = this.#progress === null && this.#options.keeper.isBegun(this.#identity.requestId);
-    const charged = this.#charge(settled, null, ending, isBrief).then(() => this.#end());
-    await (isBrief ? commandsSent() : charged);
+    const isSingleCharge = this.#progress === null && this.#options.keeper.isBegun(this.#identity.requestId);
+    const charged = this.#charge(settled, null, ending, isSingleCharge).then(() => this.#end());
+    await (isSingleCharge ? commandsSent() : charged);
     return settled;
   }
 
@@ -252,9 +252,9 @@ export class RequestAccount {
    */
   #tellsAll(observation: Observation, counted?: number): boolean {
     const { usage, isUsageIncomplete } = observation;
-    const { asked, estimator } = this.#options;
+    const { requested, estimator } = this.#options;
     if (usage === null || isUsageIncomplete) return false;
-    if (asked.choices === 1) return true;
+    if (requested.choices === 1) return true;
     return !isUsageOfOne(usage, counted ?? estimator.estimateOutput(this.#subject, observation));
   }
 
@@ -265,8 +265,9 @@ export class RequestAccount {
    */
   #countAtLeast(observation: Observation): Settled {
     const { usage } = observation;
-    const { estimator, promptInkBytes } = this.#options;
-    const known = usage ?? plainTokens(estimator.fewestPromptTokens(this.#subject, promptInkBytes), 0);
+    const { estimator, promptVisibleTextBytes } = this.#options;
+    const known =
+      usage ?? plainTokens(estimator.fewestPromptTokens(this.#subject, promptVisibleTextBytes), 0);
     const isReported = usage !== null && !observation.isUsageIncomplete;
     const fewest = isReported ? 0 : estimator.fewestOutputTokens(this.#subject, observation);
     const outputTokens = Math.max(known.outputTokens, Math.min(this.#largestOutputTokens, fewest));
@@ -294,7 +295,7 @@ export class RequestAccount {
     const known =
       usage === null
         ? plainTokens(estimatedInputTokens, 0)
-        : withAllPrompts(usage, estimatedInputTokens, this.#options.asked);
+        : withAllPrompts(usage, estimatedInputTokens, this.#options.requested);
     const capped = Math.min(estimatedOutput, this.#largestOutputTokens);
     return this.#limit(this.#price({ ...known, outputTokens: Math.max(known.outputTokens, capped) }, true));
   }
@@ -346,7 +347,7 @@ export class RequestAccount {
     settled: Settled,
     estimate: Settled | null,
     ending: Ending | null,
-    isBrief = false,
+    isSingleCharge = false,
   ): Promise<boolean> {
     this.#sequence += 1;
     const { currency } = this.#identity;
@@ -359,7 +360,7 @@ export class RequestAccount {
       estimated: settled.estimated,
       estimate: estimate === null ? null : formatEstimate(estimate, currency),
       final: ending === null ? null : formatFinal(ending, currency, this.#shrunk),
-      isBrief: isBrief ? true : undefined,
+      isSingleCharge: isSingleCharge ? true : undefined,
       usedTokens: this.#countUsedTokens(estimate ?? settled, ending),
       ...this.#identity,
     };

@@ -16,9 +16,9 @@ const FREE_TOOLS: ReadonlySet<string> = new Set(["tool_search"]);
 export function refuseUnpricedTools(
   { serverTools: prices }: Pick<Price, "serverTools">,
   { id }: Pick<Model, "id">,
-  asked: readonly RequestedTool[],
+  requested: readonly RequestedTool[],
 ): void {
-  for (const { name, param } of asked) {
+  for (const { name, param } of requested) {
     if (prices.has(name) || FREE_TOOLS.has(name)) continue;
     const message =
       `${param}: the tool \`${name}\` runs at the model server and has no price for the model \`${id}\`. Remove it, or ask ` +
@@ -37,12 +37,12 @@ export interface LargestToolUse {
 /** @throws GatewayError 400 `unsupported_parameter` for a tool without a maximum number of uses. */
 export function boundToolUse(
   { serverTools: prices }: Pick<Price, "serverTools">,
-  asked: readonly RequestedTool[],
+  requested: readonly RequestedTool[],
 ): LargestToolUse {
   const shared = { uses: 0, rate: 0n };
   let uses = 0;
   let amount = 0n;
-  for (const { name, bound } of asked) {
+  for (const { name, bound } of requested) {
     if (bound.kind === "none") throw refuseUnbounded(bound);
     const rate = prices.get(name) ?? 0n;
     if (bound.kind === "shared") {

@@ -100,7 +100,7 @@ export class Settlement {
       // Final charges go to the spool by themselves.
       if (final === null) void this.#opener.onUnanswered(requestId);
     },
-    onLate: (requestId) => this.#records.owe(requestId),
+    onLate: (requestId) => this.#records.holdInMemory(requestId),
     onGivenUp: (requestId) => this.#records.giveUp(requestId),
   };
 
@@ -180,19 +180,19 @@ export class Settlement {
       const worstCase = new StrictWorstCase(input, price, this.#options.estimator);
       await this.#opener.hold(account, admission, worstCase);
     }
-    account.goUpstream(this.#options.clock.monotonicMs());
+    account.markRouted(this.#options.clock.monotonicMs());
     return account;
   }
 
   /** Removes a request that its admission has, or may have, entered among the holds and that will not go upstream. */
-  leave({
+  abandon({
     organizationId,
     keyId,
     requestId,
     owners,
     takenTokens,
   }: EnteredRequest & Pick<Admission, "organizationId">): void {
-    this.#records.leave(organizationId, { keyId, requestId, owners, takenTokens });
+    this.#records.abandon(organizationId, { keyId, requestId, owners, takenTokens });
   }
 
   /**
@@ -208,7 +208,7 @@ export class Settlement {
     const { store, logger } = this.#options;
     const { organizationId, keyId, requestId, route, month, day, currency, tags, session } = admission;
     const owners = admission.owners === "" ? undefined : admission.owners;
-    if (this.#records.tellRefusal(requestId)) return;
+    if (this.#records.markRefusalReported(requestId)) return;
     this.#log({
       identity: {
         organizationId,
@@ -272,7 +272,7 @@ export class Settlement {
       model,
       price,
       // Copied, so that the request itself is not kept in memory until the response ends.
-      asked: { choices: request.choices, prompts: request.prompts },
+      requested: { choices: request.choices, prompts: request.prompts },
       largestOutputTokens: largestOutputTokens(request, model),
       estimator,
       onPromptCounted: this.#templates.watch(input),
@@ -334,15 +334,15 @@ export class Settlement {
   }
 
   async #forget(): Promise<void> {
-    const left = new Map<string, EnteredRequest[]>();
+    const abandoned = new Map<string, EnteredRequest[]>();
     const closed = new Map<string, string[]>();
     const ended = this.#records.takeEnded();
-    for (const { organizationId, request } of ended.left) pushTo(left, organizationId, request);
+    for (const { organizationId, request } of ended.abandoned) pushTo(abandoned, organizationId, request);
     for (const { organizationId, requestId } of ended.closed) pushTo(closed, organizationId, requestId);
     const { store } = this.#options;
     await Promise.all([
       eachOrganization(closed, (...batch) => store.forget(...batch)),
-      eachOrganization(left, (...batch) => store.leave(...batch)),
+      eachOrganization(abandoned, (...batch) => store.leave(...batch)),
     ]);
   }
 }

@@ -6,7 +6,7 @@ import {
   identityShape,
   nameSpooledTokens,
   spooledTokens,
-  waySchema,
+  traceSchema,
 } from "../store/requests/facts.ts";
 import type { ChargeInput } from "../store/types/settlement.ts";
 import { type OpenedRequest, openingCharge } from "./opened-request.ts";
@@ -63,7 +63,7 @@ const entrySchema = z.discriminatedUnion("kind", [
           status: z.number(),
           errorCode: z.string().nullable(),
           checks: checksSchema,
-          way: waySchema.optional(),
+          trace: traceSchema.optional(),
         })
         .nullable(),
     }),

@@ -19,8 +19,8 @@ export interface StoreContext {
   readonly alerts: { fired: number };
   /** @see admit */
   readonly admissions: TurnBatches<AdmitInput, AdmitResult>;
-  /** @see chargeBrief */
-  readonly briefCharges: TurnBatches<FormattedCharge, boolean>;
+  /** @see chargeSingle */
+  readonly singleCharges: TurnBatches<FormattedCharge, boolean>;
   /** Number of times a command of this process lowered spend. */
   readonly spendFalls: Record<SpendFall, number>;
   /** Number of requests whose session had no cap because their key has too many sessions. */

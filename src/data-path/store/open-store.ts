@@ -28,7 +28,7 @@ const FIRST_ANSWER_MS = 2_000;
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 1_000;
 /** Interval of the log line while Redis is unreachable. */
-const TELL_INTERVAL_MS = 30_000;
+const LOG_INTERVAL_MS = 30_000;
 
 type RedisSettings = NonNullable<Config["redis"]>;
 
@@ -130,20 +130,20 @@ async function openEventually(
   logger: Logger<"warn" | "error">,
   first: unknown,
 ): Promise<void> {
-  let told = { level: "", atMs: -Infinity };
-  const tell = (error: unknown): void => {
+  let lastLine = { level: "", atMs: -Infinity };
+  const log = (error: unknown): void => {
     const level = error instanceof SchemaError || isLoginRefused(error) ? "error" : "warn";
-    if (told.level === level && performance.now() - told.atMs < TELL_INTERVAL_MS) return;
-    told = { level, atMs: performance.now() };
+    if (lastLine.level === level && performance.now() - lastLine.atMs < LOG_INTERVAL_MS) return;
+    lastLine = { level, atMs: performance.now() };
     logger[level](
       { err: error },
       "Redis has not served this process since its start: not ready until it does",
     );
   };
-  tell(first);
+  log(first);
   for (let retryMs = FIRST_RETRY_MS; !state.isClosed; retryMs = Math.min(MAX_RETRY_MS, 2 * retryMs)) {
     await pause(retryMs, { ref: false });
-    await attempt(FIRST_ANSWER_MS).catch(tell);
+    await attempt(FIRST_ANSWER_MS).catch(log);
     if (state.isOpen) return logger.warn({}, "redis connected");
   }
   return new Promise(() => undefined);

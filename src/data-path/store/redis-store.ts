@@ -69,7 +69,7 @@ function createContext({ client, usageMonths, ownSpend = NO_OWN_SPEND }: StoreOp
     month,
     alerts: { fired: 0 },
     admissions: new TurnBatches(),
-    briefCharges: new TurnBatches(),
+    singleCharges: new TurnBatches(),
     spendFalls: { interim: 0, reaped: 0, correction: 0 },
     sessions: { uncapped: 0 },
     ownSpend,

@@ -234,6 +234,6 @@ function createHeaders(
 
 /** Formats a rate header from ext_proc (deferred admissions) or ext_authz; 0 if no key was read. */
 function formatRateHeader(name: string): string {
-  const told = [metadata(METADATA_NAMESPACE, name), metadata(ADMISSION_NAMESPACE, name)];
-  return formatFirst(...told, ...(name === REMAINING_HEADER ? [{ command: "CEL", param: "'0'" }] : []));
+  const sources = [metadata(METADATA_NAMESPACE, name), metadata(ADMISSION_NAMESPACE, name)];
+  return formatFirst(...sources, ...(name === REMAINING_HEADER ? [{ command: "CEL", param: "'0'" }] : []));
 }

@@ -17,7 +17,7 @@ import {
 import type { YamlView } from "./yaml-view.ts";
 
 /** With less, a busy gateway answers 500 because it runs out of streams; Envoy's default is 1,024. */
-const LEAST_IN_FLIGHT = 10_000;
+const MIN_IN_FLIGHT = 10_000;
 const FASTER_HEALTH_FIELDS = new Set(["unhealthy_interval", "no_traffic_healthy_interval"]);
 const BREAKER_WHY =
   "every request in flight holds one gRPC stream; over the limit (1,024 by default) it returns 500.";
@@ -85,7 +85,7 @@ const RULES: readonly SettingRule[] = [
   ...["max_connections", "max_pending_requests", "max_requests"].map((name) => ({
     check: "sidecar_circuit_breakers",
     path: ["circuit_breakers", "thresholds", 0, name],
-    holds: isAtLeast(LEAST_IN_FLIGHT),
+    holds: isAtLeast(MIN_IN_FLIGHT),
     why: BREAKER_WHY,
   })),
 ];

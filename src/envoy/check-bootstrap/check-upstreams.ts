@@ -7,7 +7,7 @@ import { findCluster, findFilter, type Rendered } from "./rendered.ts";
 import { checkSettings, isAtLeast, isRendered, isSameAsRendered, type SettingRule } from "./setting-rule.ts";
 import type { YamlView } from "./yaml-view.ts";
 
-const LEAST_IN_FLIGHT = 1_025;
+const MIN_IN_FLIGHT = 1_025;
 
 const TWICE = "a request that an upstream has begun could be sent, and paid for, twice.";
 
@@ -15,8 +15,7 @@ const RULES: readonly SettingRule[] = [
   {
     check: "upstream_circuit_breakers",
     path: ["circuit_breakers", "thresholds", 0, "max_retries"],
-    holds: (view, rendered) =>
-      view.number === 0 || (rendered.number !== 0 && isAtLeast(LEAST_IN_FLIGHT)(view)),
+    holds: (view, rendered) => view.number === 0 || (rendered.number !== 0 && isAtLeast(MIN_IN_FLIGHT)(view)),
     why:
       "by Envoy's default of 3 a request could be sent twice where there is one server, and few find another one where " +
       "there are several.",
@@ -36,7 +35,7 @@ const RULES: readonly SettingRule[] = [
   ...["max_connections", "max_pending_requests", "max_requests"].map((name) => ({
     check: "upstream_circuit_breakers",
     path: ["circuit_breakers", "thresholds", 0, name],
-    holds: isAtLeast(LEAST_IN_FLIGHT),
+    holds: isAtLeast(MIN_IN_FLIGHT),
     why: "Envoy's default of 1,024 answers 503 for the requests above it.",
   })),
 ];

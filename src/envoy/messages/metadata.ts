@@ -32,7 +32,7 @@ export function formatLateRefusalMetadata(log: RefusalLog): Struct {
   return { fields: { [METADATA_NAMESPACE]: { structValue: formatRefusalMetadata(log) } } };
 }
 
-interface ToldOnce {
+interface SentOnce {
   readonly admission: Pick<Admission, "keyId" | "organizationId">;
   /** State of the key's bucket if ext_authz did not know it. */
   readonly lateHeaders: readonly Header[];
@@ -42,17 +42,17 @@ interface ToldOnce {
  * Formats fields of the access log, by name; missing ones stay empty. Envoy merges later metadata into
  * earlier, so each field is sent once: the request's owner at routing, since a request may be broken off, and
  * the rest at its end.
- * @param told Null if it was sent before, with the model.
+ * @param request Null if it was sent before, with the model.
  */
 export function formatMetadata(
-  told: ToldOnce | null,
+  request: SentOnce | null,
   exchange: Pick<UpstreamCall, "modelId" | "settled"> | null,
   errorCode: string | null = null,
 ): Struct {
   const fields: Record<string, { stringValue: string } | { numberValue: number }> =
-    told === null ? {} : formatRate(told.lateHeaders);
-  if (told !== null) {
-    const { admission } = told;
+    request === null ? {} : formatRate(request.lateHeaders);
+  if (request !== null) {
+    const { admission } = request;
     fields["key_id"] = { stringValue: admission.keyId };
     fields["organization_id"] = { stringValue: admission.organizationId };
     const model = exchange?.modelId ?? null;

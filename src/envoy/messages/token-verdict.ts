@@ -15,14 +15,14 @@ export function readTokenVerdict(metadata: Metadata__Output | undefined): TokenV
   const failed: TokenVerdict["failed"][number][] = [];
   for (const [name, { structValue }] of Object.entries(fields)) {
     if (structValue === undefined) continue;
-    const told = convertStruct(structValue);
+    const result = convertStruct(structValue);
     if (name.startsWith(VERIFIED_PREFIX)) {
       const provider = name.slice(VERIFIED_PREFIX.length);
       const header = fields[TOKEN_HEADER_PREFIX + provider]?.structValue?.fields ?? {};
-      verified.push({ provider, claims: told, isCritical: Object.hasOwn(header, "crit") });
+      verified.push({ provider, claims: result, isCritical: Object.hasOwn(header, "crit") });
     }
     if (name.startsWith(FAILED_PREFIX)) {
-      const { code, message } = told;
+      const { code, message } = result;
       failed.push({
         code: typeof code === "number" ? code : null,
         text: typeof message === "string" ? message : "",

@@ -35,8 +35,8 @@ export class ReplyLedger implements ProcessCall {
   readonly #listener: ProcessListener;
   #state: CallState = "in turn";
   /** Request and response are answered separately: a reply to one does not answer the other. */
-  #owesRequest = false;
-  #owesResponse = false;
+  #isRequestUnanswered = false;
+  #isResponseUnanswered = false;
   /** Envoy has sent the whole response and has no further message. */
   #isResponseComplete = false;
 
@@ -49,7 +49,7 @@ export class ReplyLedger implements ProcessCall {
     if (!this.#isOpen) return;
     if (this.#state === "streaming") {
       if (isLast(response)) this.#state = "answered";
-    } else if (!this.#takeDebt(response)) {
+    } else if (!this.#markAnswered(response)) {
       // Envoy breaks the client's connection on an unexpected reply; failing does the same, with a reason in
       // its log.
       this.fail("a reply without a message");
@@ -80,8 +80,8 @@ export class ReplyLedger implements ProcessCall {
   /** Handles a message from Envoy. */
   receive(request: ProcessingRequest): void {
     if (!this.#isOpen) return;
-    if (isOfRequest(request)) this.#owesRequest = true;
-    else if (this.#state === "in turn") this.#owesResponse = true;
+    if (isOfRequest(request)) this.#isRequestUnanswered = true;
+    else if (this.#state === "in turn") this.#isResponseUnanswered = true;
     this.#isResponseComplete ||= isEndOfResponse(request);
     this.#listener.onMessage(request);
   }
@@ -106,24 +106,24 @@ export class ReplyLedger implements ProcessCall {
   }
 
   get #owesReply(): boolean {
-    return this.#owesRequest || this.#owesResponse;
+    return this.#isRequestUnanswered || this.#isResponseUnanswered;
   }
 
   /** Marks everything received of the request or the response as answered. Returns false if nothing was received. */
-  #takeDebt(response: ProcessingResponse): boolean {
+  #markAnswered(response: ProcessingResponse): boolean {
     if (response.immediate_response !== undefined) {
       const owes = this.#owesReply;
-      this.#owesRequest = false;
-      this.#owesResponse = false;
+      this.#isRequestUnanswered = false;
+      this.#isResponseUnanswered = false;
       return owes;
     }
     if (isOfRequest(response)) {
-      const owes = this.#owesRequest;
-      this.#owesRequest = false;
+      const owes = this.#isRequestUnanswered;
+      this.#isRequestUnanswered = false;
       return owes;
     }
-    const owes = this.#owesResponse;
-    this.#owesResponse = false;
+    const owes = this.#isResponseUnanswered;
+    this.#isResponseUnanswered = false;
     return owes;
   }
 

@@ -1,5 +1,5 @@
 import { ZodError } from "zod";
-import { FullError, MOST } from "../../data-path/store/types/most.ts";
+import { FullError, MAX_RECORDS } from "../../data-path/store/types/max-records.ts";
 import { AdminError, refuseMore } from "./admin-error.ts";
 
 /** Defects of the program; all other errors of a call to the store mean that Redis is unavailable. */
@@ -17,7 +17,7 @@ const UNKNOWN_OUTCOME =
  */
 export function convertError(thrown: unknown, isWrite: boolean): AdminError {
   if (thrown instanceof AdminError) return thrown;
-  if (thrown instanceof FullError) return refuseMore(thrown.kind, MOST[thrown.kind]);
+  if (thrown instanceof FullError) return refuseMore(thrown.kind, MAX_RECORDS[thrown.kind]);
   if (!isUnavailability(thrown)) return new AdminError("internal_error", { cause: thrown });
   return new AdminError("gateway_unavailable", {
     cause: thrown,

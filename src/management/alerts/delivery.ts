@@ -17,7 +17,7 @@ import {
   type AlertChannelKind,
   type ClaimedDelivery,
   kindOfChannel,
-  type OwedDelivery,
+  type OutstandingDelivery,
 } from "../../data-path/store/types/alerts.ts";
 import type { Store } from "../../data-path/store/types.ts";
 import { attemptDelivery } from "./attempt-delivery.ts";
@@ -33,7 +33,7 @@ export interface AlertDeliveryOptions {
     | "claimDelivery"
     | "renewDelivery"
     | "finishDelivery"
-    | "listOwedDeliveries"
+    | "listOutstandingDeliveries"
     | "listOrganizationIds"
     | "getOrganization"
     | "firedAlerts"
@@ -140,9 +140,9 @@ export class AlertDelivery {
   }
 
   /** Wakes the channels of an organization with outstanding deliveries, and returns them. */
-  async #wakeOrganization(organizationId: string): Promise<readonly OwedDelivery[]> {
+  async #wakeOrganization(organizationId: string): Promise<readonly OutstandingDelivery[]> {
     if (this.#isStopped) return [];
-    const all = await this.#options.store.listOwedDeliveries(organizationId);
+    const all = await this.#options.store.listOutstandingDeliveries(organizationId);
     for (const { channel, waitMs } of all) this.#wake(organizationId, channel, waitMs);
     return all;
   }

@@ -38,13 +38,13 @@ async function upAction(options: UpCommandOptions): Promise<void> {
     configFile: await chooseConfig(options),
     json: options.json === true,
     entry: entryFile(),
-    afterStart: tellProblems,
+    afterStart: printProblems,
   });
   process.exit(code);
 }
 
 /** Prints `doctor`'s problems on stderr, one per line. */
-async function tellProblems(config: Config): Promise<void> {
+async function printProblems(config: Config): Promise<void> {
   const { examineRunning } = await import("../doctor/doctor.ts");
   const problems = (await examineRunning(config)).filter(({ level }) => level === "problem");
   if (problems.length === 0) return;

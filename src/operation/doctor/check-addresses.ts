@@ -39,8 +39,9 @@ export async function checkPublicUrl({ publicBaseUrl }: Config): Promise<DoctorF
 export async function checkDashboardUrl({ dashboard, notifications }: Config): Promise<DoctorFinding[]> {
   const check = "dashboard.base_url";
   if (dashboard.baseUrl === null) {
-    if (notifications.smtp === null)
+    if (notifications.smtp === null) {
       return [skipped(check, "Not set, and no mail server needs it for links.")];
+    }
     const message = "Emails are configured, but `dashboard.base_url` isn't set.";
     return [found("dashboard_url_missing", check, { message })];
   }

@@ -21,8 +21,9 @@ const SMTP_CODES: Readonly<Record<string, FindingCode>> = {
 /** Checks a complete SMTP greeting with TLS and login. */
 export async function checkSmtp({ notifications }: Config): Promise<DoctorFinding[]> {
   const { smtp } = notifications;
-  if (smtp === null)
+  if (smtp === null) {
     return [skipped("smtp", "No mail server is configured, so organizations can't choose email.")];
+  }
   const { host } = new URL(smtp.url);
   const mailer = createMailer(smtp);
   try {

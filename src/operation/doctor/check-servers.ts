@@ -20,8 +20,8 @@ export async function checkServers(
   const all = await Promise.all(
     config.upstreams.map(async (upstream) => {
       const isAsked = upstream.awsSigning === null && (isTrusted || upstream.credentials.length === 0);
-      const told = isAsked ? await ask(upstream) : null;
-      return told === null ? [] : judge(config, upstream, told);
+      const reported = isAsked ? await ask(upstream) : null;
+      return reported === null ? [] : judge(config, upstream, reported);
     }),
   );
   return all.flat();
@@ -48,9 +48,9 @@ async function ask({ endpoints, pathPrefix, credentials }: UpstreamConfig): Prom
 type CatalogEntry = Pick<Config["catalog"][number], "id" | "upstream" | "upstreamModel" | "contextWindow">;
 type ListedModel = ServerModels["models"][number];
 
-function judge(config: Config, upstream: UpstreamConfig, told: ServerModels): DoctorFinding[] {
+function judge(config: Config, upstream: UpstreamConfig, reported: ServerModels): DoctorFinding[] {
   const models = config.catalog.filter((model) => model.upstream === upstream.name);
-  const findings = [...judgeServer(upstream, told), ...judgeModels(models, told.models)];
+  const findings = [...judgeServer(upstream, reported), ...judgeModels(models, reported.models)];
   return findings.length > 0
     ? findings
     : [ok(checkOf(upstream), `The server of ${upstream.name} lists all its models of the catalog.`)];

@@ -7,7 +7,7 @@ import { isJsonObject } from "../../shared/text/json-object.ts";
 import { type DoctorFinding, found, ok, reasonOf } from "./finding.ts";
 
 const TIMEOUT_MS = 5_000;
-const MOST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 
 export async function checkTokenKeys({ jwt }: Pick<Config, "jwt">): Promise<DoctorFinding[]> {
   return Promise.all(jwt.providers.map(checkProvider));
@@ -46,7 +46,7 @@ function fetchKeys(url: string, { caFile, tokenFile }: JwtProviderConfig["jwks"]
       let bytes = 0;
       response.on("data", (chunk: Buffer) => {
         bytes += chunk.length;
-        if (bytes > MOST_BYTES) request.destroy(new Error("the file is larger than 1 MiB"));
+        if (bytes > MAX_BYTES) request.destroy(new Error("the file is larger than 1 MiB"));
         else chunks.push(chunk);
       });
       response.on("error", reject);

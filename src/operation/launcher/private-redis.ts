@@ -7,7 +7,7 @@ import { cutHalfTransaction } from "./half-transaction.ts";
 import { startGuarded } from "./guarded-process.ts";
 import { LaunchError } from "./launch-error.ts";
 import type { ManagedProcess } from "./managed-process.ts";
-import { TOLD_AFTER_MS, tellOfWaiting } from "./waiting.ts";
+import { NOTICE_AFTER_MS, printWaiting } from "./waiting.ts";
 
 /** Loading a large append-only file takes time. */
 const READY_BOUND_MS = 120_000;
@@ -76,11 +76,11 @@ async function letSendersFinish({ child }: ManagedProcess, env: NodeJS.ProcessEn
 export async function waitForRedis(redis: ManagedProcess, socket: string): Promise<void> {
   const startMs = performance.now();
   const deadlineMs = startMs + READY_BOUND_MS;
-  let isTold = false;
+  let isPrinted = false;
   while (!(await answersPing(socket))) {
-    if (!isTold && performance.now() - startMs > TOLD_AFTER_MS) {
-      tellOfWaiting(`unix://${socket}`);
-      isTold = true;
+    if (!isPrinted && performance.now() - startMs > NOTICE_AFTER_MS) {
+      printWaiting(`unix://${socket}`);
+      isPrinted = true;
     }
     if (redis.hasEnded) throw new LaunchError(`Redis ended (${await redis.ended}).\n${redis.describeLog()}`);
     if (performance.now() > deadlineMs) {

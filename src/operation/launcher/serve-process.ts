@@ -5,7 +5,7 @@ import { parseServeReport, type ServeReport } from "../supervisor/messages.ts";
 import { LaunchError } from "./launch-error.ts";
 import { openLogFile } from "./log-file.ts";
 import { ManagedProcess } from "./managed-process.ts";
-import { tellOfWaiting } from "./waiting.ts";
+import { printWaiting } from "./waiting.ts";
 
 const READY_BOUND_MS = 60_000;
 
@@ -61,7 +61,7 @@ export function waitForServe(serve: ManagedProcess): Promise<ServeReady> {
     const onMessage = (value: unknown): void => {
       const report = parseServeReport(value);
       if (report?.type === "ready") settle(() => resolve(report));
-      if (report?.type === "redis_awaited") tellOfWaiting(report.address);
+      if (report?.type === "redis_awaited") printWaiting(report.address);
       if (report?.type === "failed") fail(`The gateway could not start: ${report.message}`);
     };
     const deadline = setTimeout(

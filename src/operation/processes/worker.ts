@@ -84,7 +84,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningProces
   const settlement = new Settlement({
     ...shared,
     requestLog,
-    shares: () => workers.count,
+    workerCount: () => workers.count,
     dashboard: config.dashboard,
   });
   const { maxBodyBytes, maxBufferedBytes } = config.limits;
@@ -220,10 +220,10 @@ function createGrace(
       outage,
       spend,
       clock: systemClock,
-      shares: () => workers.count,
+      workerCount: () => workers.count,
       countInFlight: (keyId) => settlement.countOpen(keyId),
       isBehind: () => !spool.isEmpty,
-      leave: (request) => request.metered && settlement.leave(request),
+      leave: (request) => request.metered && settlement.abandon(request),
     });
   return { outage, spool, workers, createAdmit };
 }
@@ -278,7 +278,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     tokenCallers,
     admit,
     meanOutput: (caller) => settlement.meanOutput(caller),
-    leave: (request) => settlement.leave(request),
+    leave: (request) => settlement.abandon(request),
     protocols: PROTOCOLS,
     createRequestId: () => createId("req", clock.nowMs()),
     isReady: () => isServing() && !parts.isGraceOver(),

@@ -4,7 +4,7 @@
  */
 import { isJsonObject } from "../text/json-object.ts";
 import { askOllama } from "./ask-ollama.ts";
-import { AskError, type Asker, fetchLoaded, parseJson } from "./fetch-answer.ts";
+import { AskError, type ServerAccess, fetchLoaded, parseJson } from "./fetch-answer.ts";
 import { findModelServer, type ModelServer } from "./presets.ts";
 import { isTokenCount, type ServerModel } from "./server-model.ts";
 
@@ -26,7 +26,7 @@ export interface ServerModels {
  */
 export async function askModels(
   baseUrl: string,
-  asker: Asker,
+  asker: ServerAccess,
   onLoading: (() => void) | null = null,
 ): Promise<ServerModels> {
   const url = `${baseUrl}/models`;
@@ -76,8 +76,8 @@ function readModel(entry: unknown): ServerModel | null {
   if (typeof id !== "string" || !/^[\x21-\x7e]{1,200}$/.test(id)) return null;
   // Value with which the server was started, otherwise the model's maximum.
   const loaded = isJsonObject(meta) ? [meta["n_ctx"], meta["n_ctx_train"]] : [];
-  const told = [...CONTEXT_FIELDS.map((field) => entry[field]), ...loaded].find(isTokenCount);
-  return { id, contextWindow: told ?? null, capabilities: null };
+  const contextWindow = [...CONTEXT_FIELDS.map((field) => entry[field]), ...loaded].find(isTokenCount);
+  return { id, contextWindow: contextWindow ?? null, capabilities: null };
 }
 
 function show(value: unknown): string {

@@ -1,12 +1,12 @@
 /** Details of models from Ollama's own API; its list in OpenAI's form has only names. */
 import { isJsonObject, toArray } from "../text/json-object.ts";
-import { type Asker, fetchText, parseJson } from "./fetch-answer.ts";
+import { type ServerAccess, fetchText, parseJson } from "./fetch-answer.ts";
 import { isTokenCount, type ServerModel } from "./server-model.ts";
 
 /** Adds the details that Ollama reports; others stay unknown. */
 export async function askOllama(
   baseUrl: string,
-  asker: Asker,
+  asker: ServerAccess,
   models: readonly ServerModel[],
 ): Promise<readonly ServerModel[]> {
   const url = `${new URL(baseUrl).origin}/api/show`;

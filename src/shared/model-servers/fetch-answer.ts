@@ -9,7 +9,7 @@ const LOADING = { status: 503, waitMs: 1_000, tries: 300 };
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
 /** Caller of a model server. */
-export interface Asker {
+export interface ServerAccess {
   /** Headers with the server's credential, if needed. */
   readonly headers: Readonly<Record<string, string>>;
   /** Returns how to correct a rejected credential. */
@@ -26,7 +26,7 @@ class LoadingError extends AskError {}
 /** Like `fetchText`, but with `onLoading` it waits for a server that is loading its model. */
 export async function fetchLoaded(
   url: string,
-  asker: Asker,
+  asker: ServerAccess,
   onLoading: (() => void) | null,
 ): Promise<string> {
   for (let tries = 1; ; tries++) {
@@ -44,7 +44,7 @@ export async function fetchLoaded(
  * @param question Body to post as JSON. Omitted: GET.
  * @throws AskError
  */
-export async function fetchText(url: string, asker: Asker, question?: object): Promise<string> {
+export async function fetchText(url: string, asker: ServerAccess, question?: object): Promise<string> {
   try {
     const response = await fetch(url, {
       headers: {
@@ -69,7 +69,7 @@ export async function fetchText(url: string, asker: Asker, question?: object): P
   }
 }
 
-function explainStatus(url: string, status: number, { explainRefusal }: Asker): string {
+function explainStatus(url: string, status: number, { explainRefusal }: ServerAccess): string {
   if (status === 401 || status === 403) return explainRefusal(url, status);
   const hint =
     status === 404

@@ -10,7 +10,7 @@ import { LIMIT_PERIODS, type Limit, type LimitPeriod } from "./limits.ts";
 import type { Kind } from "./setting.ts";
 
 /** Maximum number of active increases per owner. */
-export const MOST_RAISES = 4;
+export const MAX_RAISES = 4;
 
 /** A type instead of an interface, so that it is a value of the audit log. */
 export type Raise = {

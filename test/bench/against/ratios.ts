@@ -5,7 +5,7 @@ import { median } from "../measure.ts";
 const SAME_WITHIN = 0.03;
 const WANTED_CONFIDENCE = 0.95;
 /** Less, which fewer than five rounds have, tells nothing. */
-const LEAST_CONFIDENCE = 0.9;
+const MIN_CONFIDENCE = 0.9;
 
 export interface Comparison {
   readonly ratio: number;
@@ -53,7 +53,7 @@ function tail(count: number, most: number): number {
 }
 
 function judge(low: number, high: number, confidence: number): Comparison["verdict"] {
-  if (confidence < LEAST_CONFIDENCE) return "open";
+  if (confidence < MIN_CONFIDENCE) return "open";
   if (low > 1) return "more";
   if (high < 1) return "less";
   return low >= 1 - SAME_WITHIN && high <= 1 + SAME_WITHIN ? "same" : "open";

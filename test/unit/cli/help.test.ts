@@ -16,7 +16,7 @@ function listCommands(command: Command, path: readonly string[] = []): readonly 
 /** Internal: started by `serve` only, without help. */
 const ALL = listCommands(createProgram()).filter(({ name }) => name !== "worker" && name !== "admin");
 
-const MOST_OPTION_CHARACTERS = 150;
+const MAX_OPTION_CHARACTERS = 150;
 /** The verbs that descriptions begin with: one that is new is added here after it was read. */
 const VERBS =
   /^(?:Accept|Add|Change|Check|Create|Delete|Explain|Export|Give|Increase|List|Manage|Permanently delete|Print|Raise|Recompute|Reject|Remove|Run|Send|Set|Show|Start|Store|Write)\b/;
@@ -40,5 +40,5 @@ describe("help", () => {
 
 function isOneLine(text: string): boolean {
   const standsAlone = !/^(?:do not|tell them)$/.test(text);
-  return standsAlone && text.length <= MOST_OPTION_CHARACTERS && !/[.\n]$/.test(text);
+  return standsAlone && text.length <= MAX_OPTION_CHARACTERS && !/[.\n]$/.test(text);
 }

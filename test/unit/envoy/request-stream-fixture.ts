@@ -117,7 +117,7 @@ export function openStream(script: StoreScript & { countPrompt?: () => Promise<n
       silence: {
         watch: (one) => {
           silent.push(one);
-          return { heard: () => undefined, told: () => undefined, end: () => undefined };
+          return { onReceived: () => undefined, onSent: () => undefined, end: () => undefined };
         },
       },
       collecting: { budget: services.budget, maxBytes: MAX_MESSAGE_BYTES },

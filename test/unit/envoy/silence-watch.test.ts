@@ -14,7 +14,7 @@ describe("SilenceWatch", () => {
     const watched = watch.watch({
       sendKeepAlive: () => {
         toldMs.push(Date.now() - startMs);
-        watched.told();
+        watched.onSent();
       },
       giveUp: () => {
         gaveUpMs = Date.now() - startMs;
@@ -30,7 +30,7 @@ describe("SilenceWatch", () => {
     expect(Math.max(...gaps)).toBeLessThanOrEqual(15_000);
     const before = toldMs.length;
     for (let second = 0; second < 300; second += 1) {
-      watched.told();
+      watched.onSent();
       vi.advanceTimersByTime(1_000);
     }
     expect(toldMs).toHaveLength(before);
@@ -41,7 +41,7 @@ describe("SilenceWatch", () => {
     const [silent, speaking] = [watchOne(watch), watchOne(watch)];
     for (let minute = 0; minute < 40; minute += 1) {
       vi.advanceTimersByTime(MINUTE_MS);
-      speaking.watched.heard();
+      speaking.watched.onReceived();
     }
     expect(silent.gaveUp()).toBeGreaterThanOrEqual(15 * MINUTE_MS);
     expect(silent.gaveUp()).toBeLessThan(16 * MINUTE_MS);

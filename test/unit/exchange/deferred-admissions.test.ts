@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { DeferredAdmissions } from "../../../src/data-path/exchange/admission/deferred-admissions.ts";
 import type { RateState } from "../../../src/data-path/limits/rate-headers.ts";
-import { type Decision, NOBODY } from "../../../src/data-path/exchange/admission/decision.ts";
+import { type Decision, NO_OWNERS } from "../../../src/data-path/exchange/admission/decision.ts";
 
-const REFUSED: Decision = { kind: "refused", reply: { status: 429, headers: [], body: "" }, log: NOBODY };
+const REFUSED: Decision = { kind: "refused", reply: { status: 429, headers: [], body: "" }, log: NO_OWNERS };
 const KEY = { keyId: "key_1", organizationId: "org_1" };
 const OTHER = { keyId: "key_2", organizationId: "org_2" };
 

@@ -240,9 +240,9 @@ describe("an exchange whose upstream does not answer as it should", () => {
     async ({ start, upstream, isAnswered }) => {
       const { call, seen } = await route();
       await errorOf(call.onResponseStart({ ...JSON_START, ...start }));
-      const way = seen.charges.at(-1)?.final?.way;
-      expect(way?.upstream).toMatchObject(upstream);
-      const { bodyMs, routedMs, upstreamMs, firstTokenMs, endMs } = way!.timeline!;
+      const trace = seen.charges.at(-1)?.final?.trace;
+      expect(trace?.upstream).toMatchObject(upstream);
+      const { bodyMs, routedMs, upstreamMs, firstTokenMs, endMs } = trace!.timeline!;
       expect(firstTokenMs).toBeNull();
       expect(upstreamMs !== null).toBe(isAnswered);
       const reached = [bodyMs, routedMs, upstreamMs, endMs].filter((at) => at !== null);

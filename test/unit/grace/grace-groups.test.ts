@@ -54,7 +54,7 @@ function createWorker() {
     outage: new GraceOutage({ clock, graceMs: 60_000, logger: { warn: () => undefined } }),
     spend,
     clock,
-    shares: () => 1,
+    workerCount: () => 1,
     countInFlight: () => 0,
     isBehind: () => spool.length > 0,
     leave: () => undefined,

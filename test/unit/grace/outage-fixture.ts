@@ -114,7 +114,7 @@ export async function createOutage(
     outage,
     spend,
     clock,
-    shares: () => options.shares ?? 1,
+    workerCount: () => options.shares ?? 1,
     countInFlight: () => inFlight,
   });
   if (options.isSeen !== false) await admit(INPUT);

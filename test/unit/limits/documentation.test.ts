@@ -3,9 +3,9 @@ import { NO_TOKENS } from "../../../src/shared/usage/token-usage.ts";
 import { describe, expect, it } from "vitest";
 import { formatKeyStatus } from "../../../src/data-path/limits/key-status.ts";
 import { formatRequestStatus } from "../../../src/data-path/limits/request-status.ts";
-import { UNKNOWN_WAY } from "../../../src/data-path/store/types/reporting.ts";
+import { UNKNOWN_TRACE } from "../../../src/data-path/store/types/reporting.ts";
 import { createId } from "../../../src/data-path/store/ids.ts";
-import { isOutOfReach } from "../../../src/data-path/grace/out-of-reach.ts";
+import { isUnreachable } from "../../../src/data-path/grace/unreachable.ts";
 
 const read = (page: string): string =>
   readFileSync(new URL(`../../../docs/${page}`, import.meta.url), "utf8");
@@ -100,7 +100,7 @@ describe("docs/key-api.md", () => {
       estimated: true,
       costMicrocents: 1_999_999n,
       toolMicrocents: 0n,
-      way: { ...UNKNOWN_WAY, requestedModel: "claude-haiku-4-5" },
+      trace: { ...UNKNOWN_TRACE, requestedModel: "claude-haiku-4-5" },
       checks: [{ name: "price", passed: true, figures: { currency: "USD" } }],
     });
     const { id: _id, ...shown } = example("request");
@@ -114,9 +114,9 @@ describe("docs/durability.md", () => {
     const sentence = /or one of ([A-Z, ]+)\./.exec(read("durability.md"))?.[1] ?? "";
     const listed = sentence.split(", ");
     const error = (code: string): Error => Object.assign(new Error(`${code} text`), { name: "ReplyError" });
-    expect(listed.filter((code) => !isOutOfReach(error(code)))).toEqual([]);
+    expect(listed.filter((code) => !isUnreachable(error(code)))).toEqual([]);
     const known = readFileSync(
-      new URL("../../../src/data-path/grace/out-of-reach.ts", import.meta.url),
+      new URL("../../../src/data-path/grace/unreachable.ts", import.meta.url),
       "utf8",
     );
     const codes = Array.from(known.matchAll(/^ {2}"([A-Z]+)",$/gm), ([, code = ""]) => code);

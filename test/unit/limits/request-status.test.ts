@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { NO_TOKENS } from "../../../src/shared/usage/token-usage.ts";
 import { formatRequestStatus, withoutAmounts } from "../../../src/data-path/limits/request-status.ts";
-import { UNKNOWN_WAY } from "../../../src/data-path/store/types/reporting.ts";
+import { UNKNOWN_TRACE } from "../../../src/data-path/store/types/reporting.ts";
 import { createId } from "../../../src/data-path/store/ids.ts";
 
 describe("formatRequestStatus", () => {
@@ -26,7 +26,7 @@ describe("formatRequestStatus", () => {
     estimated: true,
     costMicrocents: 1_999_999n,
     toolMicrocents: 0n,
-    way: UNKNOWN_WAY,
+    trace: UNKNOWN_TRACE,
     checks: [{ name: "price", passed: true, figures: { currency: "USD" } }],
   };
 
@@ -54,8 +54,8 @@ describe("formatRequestStatus", () => {
   });
 
   it("has the name that the client wrote, where it was no catalog id", () => {
-    const way = { ...UNKNOWN_WAY, requestedModel: "gpt-4o-mini" };
-    const shown = formatRequestStatus({ ...request, way });
+    const trace = { ...UNKNOWN_TRACE, requestedModel: "gpt-4o-mini" };
+    const shown = formatRequestStatus({ ...request, trace });
     expect(shown).toMatchObject({ model: "acme/echo-small", requested_model: "gpt-4o-mini" });
   });
 

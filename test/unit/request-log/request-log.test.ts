@@ -228,8 +228,8 @@ describe("formatRequestLogLine", () => {
         }),
         (text) => {
           const identity = { ...request.identity, model: text, requestedModel: text, route: text };
-          const way = { timeline: null, upstream: { name: "local", status: null, cause: text } };
-          const line = formatRequestLogLine({ ...request, identity, result: { ...OK, way } }, 0);
+          const trace = { timeline: null, upstream: { name: "local", status: null, cause: text } };
+          const line = formatRequestLogLine({ ...request, identity, result: { ...OK, trace } }, 0);
           expect(line).toContain(JSON.stringify(text));
           const { model, requested_model, route, upstream_cause } = JSON.parse(line) as Record<
             string,

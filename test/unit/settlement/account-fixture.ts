@@ -57,13 +57,13 @@ export interface FixtureOptions {
   /** By the tokenizer; null: it cannot. */
   readonly counted?: number | null;
   /** One answer to one prompt when left out. */
-  readonly asked?: AccountOptions["asked"];
+  readonly requested?: AccountOptions["requested"];
   readonly takenTokens?: AccountOptions["takenTokens"];
 }
 
 /** A request of 100 estimated prompt tokens and at most 50 generated ones. */
 export function createAccount(options: FixtureOptions = {}): AccountUnderTest {
-  const { charge, counted = null, asked = { choices: 1, prompts: 1 } } = options;
+  const { charge, counted = null, requested = { choices: 1, prompts: 1 } } = options;
   const estimator = new TokenEstimator({ count: () => Promise.resolve(counted) });
   const charges: ChargeInput[] = [];
   const endings: Ending[] = [];
@@ -72,9 +72,9 @@ export function createAccount(options: FixtureOptions = {}): AccountUnderTest {
     model: { id: IDENTITY.model },
     price: PRICE,
     promptBytes: 400,
-    promptInkBytes: 400,
+    promptVisibleTextBytes: 400,
     estimatedInputTokens: 100,
-    asked,
+    requested,
     largestOutputTokens: 50,
     estimator,
     onPromptCounted: null,

@@ -211,7 +211,7 @@ describe("an entered request", () => {
 
   it("leaves Redis's holds when it will not go upstream", async () => {
     const { settlement, seen } = open();
-    settlement.leave(ADMISSION);
+    settlement.abandon(ADMISSION);
     await settlement.stop(1_000);
     const { keyId, requestId } = ADMISSION;
     expect(seen.left).toEqual([{ keyId, requestId, owners: "", takenTokens: null }]);
@@ -221,7 +221,7 @@ describe("an entered request", () => {
     const { settlement, seen } = open({ hold: away });
     const refused = settlement.open(createOpenInput({ isStrict: true }));
     await expect(refused).rejects.toMatchObject({ code: "gateway_unavailable" });
-    settlement.leave(ADMISSION);
+    settlement.abandon(ADMISSION);
     await settlement.stop(1_000);
     expect(seen.left).toEqual([]);
     expect(seen.charges).toMatchObject([{ requestId: ADMISSION.requestId, totalMicrocents: 0n }]);

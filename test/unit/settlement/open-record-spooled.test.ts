@@ -35,14 +35,14 @@ async function openWithoutHold(failure: Error, admission: Partial<Admission> = {
       graceMs: changes.graceMs ?? 1_000,
       logger: { warn: () => undefined },
     }),
-    shares: () => 1,
+    workerCount: () => 1,
     clock: { nowMs: () => 7 },
     logger: { error: () => undefined },
     dashboard: { baseUrl: null, contact: null },
   };
   for (let number = 1; number <= (changes.others ?? 0); number += 1) {
     const identity = { ...IDENTITY, requestId: `req_other_${number}` };
-    records.takePlace({ identity } as RequestAccount);
+    records.reserveSlot({ identity } as RequestAccount);
   }
   const opener = new RecordOpener(options, records, new TagRows());
   const worstCase = { microcents: () => 0n, afford: () => null, shrinkTo: () => false };
@@ -80,7 +80,7 @@ describe("a request whose hold was not answered", () => {
         opened: { ...account.identity, floorMicrocents: 100n, floorInputTokens: 100 },
       },
     ]);
-    expect([refusal, state]).toEqual([null, "kept"]);
+    expect([refusal, state]).toEqual([null, "retained"]);
   });
 
   it("is written nowhere when it has no place among the key's requests in flight", async () => {

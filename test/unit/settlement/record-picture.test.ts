@@ -7,11 +7,11 @@ const page = readFileSync("docs/internals/settlement.md", "utf8");
 const section = /## States of a record\n(?<text>[^]*?)\n## /.exec(page)?.groups?.["text"] ?? "";
 const picture = /```mermaid\nstateDiagram-v2\n(?<lines>[^`]*)```/.exec(section)?.groups?.["lines"] ?? "";
 const lines = picture.split("\n").filter((line) => line.trim() !== "");
-const ARROW = /^ {4}(?<from>\[\*\]|[a-z]+) --> (?<to>\[\*\]|[a-z]+) : [^:;]+$/;
+const ARROW = /^ {4}(?<from>\[\*\]|[a-zA-Z]+) --> (?<to>\[\*\]|[a-zA-Z]+) : [^:;]+$/;
 
 /** Each state's row of the first table. */
 const table = section;
-const rows = [...table.matchAll(/^\| `(?<name>[a-z]+)` \|/gm)].map(({ groups }) => groups?.["name"] ?? "");
+const rows = [...table.matchAll(/^\| `(?<name>[a-zA-Z]+)` \|/gm)].map(({ groups }) => groups?.["name"] ?? "");
 
 describe("the picture of a record's states", () => {
   it("is made of arrows and says of each when it is gone", () => {

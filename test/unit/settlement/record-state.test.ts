@@ -19,18 +19,18 @@ const LINE: JournalFile = { path: "worker-0.1.000000.begun", bytes: 1, live: 1 }
 const OPENING: readonly Event[] = [
   (records) => records.begin(account, LINE),
   (records) => records.hold(account),
-  (records) => records.takePlace(account),
+  (records) => records.reserveSlot(account),
 ];
 /** What may happen to it at any time. */
 const EVENTS = {
   withdraw: (records) => records.withdraw(ID),
   recorded: (records) => records.recorded(ID),
   missed: (records) => records.missed(ID),
-  owe: (records) => records.owe(ID),
+  owe: (records) => records.holdInMemory(ID),
   giveUp: (records) => records.giveUp(ID),
   end: (records) => records.end(ID),
-  leave: (records) => records.leave(organizationId, ENTRY),
-  tellRefusal: (records) => records.tellRefusal(ID),
+  leave: (records) => records.abandon(organizationId, ENTRY),
+  tellRefusal: (records) => records.markRefusalReported(ID),
   takeEnded: (records) => records.takeEnded(),
 } as const satisfies Record<string, Event>;
 
@@ -39,12 +39,12 @@ const WAYS: Record<RecordStateName, readonly Event[]> = {
   entered: [],
   begun: [(records) => records.begin(account, LINE)],
   held: [(records) => records.hold(account)],
-  spooling: [(records) => records.takePlace(account)],
+  spooling: [(records) => records.reserveSlot(account)],
   unanswered: [(records) => records.begin(account, LINE), EVENTS.missed],
-  kept: [(records) => records.hold(account), EVENTS.missed],
-  owed: [(records) => records.begin(account, LINE), EVENTS.missed, EVENTS.owe],
+  retained: [(records) => records.hold(account), EVENTS.missed],
+  pendingInMemory: [(records) => records.begin(account, LINE), EVENTS.missed, EVENTS.owe],
   withdrawn: [EVENTS.withdraw],
-  left: [EVENTS.leave],
+  abandoned: [EVENTS.leave],
   closed: [(records) => records.hold(account), EVENTS.end],
 };
 const NAMES = Object.keys(WAYS) as RecordStateName[];
@@ -86,16 +86,16 @@ describe("the record of a request", () => {
   });
 
   it.each(NAMES.filter((name) => name !== "begun" && name !== "unanswered"))(
-    "has no line of the journal to leave when it is %s, but for one that is owed",
+    "has no line of the journal to leave when it is %s, except for one in memory only",
     (name) => {
       const { records, left } = comeTo(name);
       left.length = 0;
       records.recorded(ID);
-      expect(left).toEqual(name === "owed" ? [LINE] : []);
+      expect(left).toEqual(name === "pendingInMemory" ? [LINE] : []);
     },
   );
 
-  it.each(["begun", "unanswered", "owed"] as const)(
+  it.each(["begun", "unanswered", "pendingInMemory"] as const)(
     "leaves its line of the journal once when it is %s and Redis or the spool has taken something of it",
     (name) => {
       const { records, left } = comeTo(name);
@@ -107,7 +107,7 @@ describe("the record of a request", () => {
   );
 
   it("leaves its line where it is when its final charge will never be taken", () => {
-    for (const name of ["unanswered", "owed"] as const) {
+    for (const name of ["unanswered", "pendingInMemory"] as const) {
       const { records, left } = comeTo(name);
       records.giveUp(ID);
       records.end(ID);
@@ -118,7 +118,7 @@ describe("the record of a request", () => {
 
   it("is of a request in flight from its place or its line on until its charges have come to their end", () => {
     const inFlight = NAMES.filter((name) => comeTo(name).records.sizeInFlight === 1);
-    expect(inFlight).toEqual(["begun", "held", "spooling", "unanswered", "kept"]);
+    expect(inFlight).toEqual(["begun", "held", "spooling", "unanswered", "retained"]);
     const { records } = comeTo("held");
     expect([...records.inFlight()]).toEqual([account]);
     expect([records.countInFlight(keyId), records.countInFlight("key_other")]).toEqual([1, 0]);
@@ -130,16 +130,16 @@ describe("the record of a request", () => {
 
   it("is told to Redis once when it is over", () => {
     const { records } = comeTo("closed");
-    records.leave(organizationId, { ...ENTRY, requestId: "req_2" });
+    records.abandon(organizationId, { ...ENTRY, requestId: "req_2" });
     expect(records.takeEnded()).toEqual({
-      left: [{ kind: "left", organizationId, request: { ...ENTRY, requestId: "req_2" } }],
+      abandoned: [{ kind: "abandoned", organizationId, request: { ...ENTRY, requestId: "req_2" } }],
       closed: [{ kind: "closed", organizationId, requestId: ID }],
     });
-    expect(records.takeEnded()).toEqual({ left: [], closed: [] });
+    expect(records.takeEnded()).toEqual({ abandoned: [], closed: [] });
   });
 
   it("whose final charge tells of its refusal says so once", () => {
     const { records } = comeTo("withdrawn");
-    expect([records.tellRefusal(ID), records.tellRefusal(ID)]).toEqual([true, false]);
+    expect([records.markRefusalReported(ID), records.markRefusalReported(ID)]).toEqual([true, false]);
   });
 });

@@ -53,9 +53,9 @@ describe("RequestAccount.settle", () => {
   });
 
   it("charges an estimate of all answers where the usage of several is that of one", async () => {
-    const asked = { choices: 2, prompts: 1 };
+    const requested = { choices: 2, prompts: 1 };
     const seen = { usage: USAGE, generatedBytes: 80, generatedDeltas: 2 };
-    const { account, observe } = createAccount({ counted: 15, asked });
+    const { account, observe } = createAccount({ counted: 15, requested });
     observe(seen);
     const settled = await account.settle("complete", OK);
     expect(settled).toMatchObject({ estimated: true, tokens: { ...USAGE, outputTokens: 15 } });
@@ -66,19 +66,19 @@ describe("RequestAccount.settle", () => {
   });
 
   it("charges the usage of several answers where a tokenizer, or bytes, come to no more than a third beyond it", async () => {
-    const asked = { choices: 2, prompts: 1 };
+    const requested = { choices: 2, prompts: 1 };
     for (const seen of [
       { counted: 9, generatedBytes: 80 },
       { counted: 15, generatedBytes: 36 },
     ]) {
-      const { account, observe } = createAccount({ counted: seen.counted, asked });
+      const { account, observe } = createAccount({ counted: seen.counted, requested });
       observe({ usage: USAGE, generatedDeltas: 2, generatedBytes: seen.generatedBytes });
       expect(await account.settle("complete", OK)).toMatchObject({ estimated: false, tokens: USAGE });
     }
   });
 
   it("charges all prompts where the usage of several is that of one", async () => {
-    const { account, observe } = createAccount({ counted: 15, asked: { choices: 2, prompts: 2 } });
+    const { account, observe } = createAccount({ counted: 15, requested: { choices: 2, prompts: 2 } });
     observe({ usage: USAGE, generatedBytes: 80, generatedDeltas: 15 });
     const { tokens } = await account.settle("complete", OK);
     expect(tokens.inputTokens + tokens.cachedInputTokens).toBe(100);

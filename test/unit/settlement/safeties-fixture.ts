@@ -10,7 +10,7 @@ export const NO_JOURNAL = {
   release: () => undefined,
 } as unknown as OpenJournal;
 
-type Safeties = Pick<SettlementOptions, "requestLog" | "spool" | "spend" | "outage" | "shares">;
+type Safeties = Pick<SettlementOptions, "requestLog" | "spool" | "spend" | "outage" | "workerCount">;
 
 export function createSafeties(changes: Partial<Safeties> = {}): Safeties {
   return {
@@ -26,7 +26,7 @@ export function createSafeties(changes: Partial<Safeties> = {}): Safeties {
       graceMs: 0,
       logger: { warn: () => undefined },
     }),
-    shares: () => 1,
+    workerCount: () => 1,
     ...changes,
   };
 }

@@ -264,7 +264,7 @@ describe("Settlement.open in the grace period", () => {
     const append = () => (disk.isFull ? Promise.reject(new Error("full")) : Promise.resolve());
     const spool = { append, stop: () => Promise.resolve(true), journal: NO_JOURNAL };
     const script = { hold: away };
-    const { settlement } = createSettlement(script, { outage, spool, shares: () => shares });
+    const { settlement } = createSettlement(script, { outage, spool, workerCount: () => shares });
     let count = 0;
     const open = () => {
       count += 1;

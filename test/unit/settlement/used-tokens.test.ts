@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   countUsedTokens,
   hasFailedBefore,
-  isTakenNear,
+  isEstimateClose,
 } from "../../../src/data-path/settlement/tokens/used-tokens.ts";
 import { plainTokens } from "../../../src/shared/usage/token-usage.ts";
 
@@ -21,8 +21,8 @@ describe("what a request takes of limits of tokens", () => {
     { estimate: 600, near: true },
     { estimate: 100, near: false },
   ])("stands until the first charge, or not, where the body says $estimate", ({ estimate, near }) => {
-    expect(isTakenNear(taken, estimate)).toBe(near);
-    expect(isTakenNear(null, estimate)).toBe(true);
+    expect(isEstimateClose(taken, estimate)).toBe(near);
+    expect(isEstimateClose(null, estimate)).toBe(true);
   });
 
   it.each([

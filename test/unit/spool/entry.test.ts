@@ -30,7 +30,7 @@ describe("a line of the spool", () => {
           status: 200,
           errorCode: null,
           checks: [],
-          way: {
+          trace: {
             timeline: { bodyMs: 1, routedMs: 2, upstreamMs: 3, firstTokenMs: null, endMs: 4 },
             upstream: { name: "local", status: 200, cause: null },
             requestedModel: "gpt-4o-mini",

@@ -89,7 +89,7 @@ const WRITTEN: { readonly [Name in keyof Layouts]: Written<Name> } = {
     },
   ],
   charged: ["write_list({ 'applied', ", { alertsFired: "fired", fell: "fell" }],
-  chargedBrief: ["write_list({ 'applied', ", { alertsFired: ALERTS_FIRED }],
+  chargedSingle: ["write_list({ 'applied', ", { alertsFired: ALERTS_FIRED }],
   closed: ["{ 'closed', ", { alertsFired: ALERTS_FIRED }],
   dayChanged: ["{ 'day_changed', ", { timeMs: "integer(now_ms)" }],
   corrected: [

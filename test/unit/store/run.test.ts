@@ -13,7 +13,7 @@ const context: StoreContext = {
   month: { current: monthAt(0) },
   alerts: { fired: 0 },
   admissions: new TurnBatches(),
-  briefCharges: new TurnBatches(),
+  singleCharges: new TurnBatches(),
   spendFalls: { interim: 0, reaped: 0, correction: 0 },
   sessions: { uncapped: 0 },
   ownSpend: NO_OWN_SPEND,

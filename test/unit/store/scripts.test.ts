@@ -76,10 +76,10 @@ describe("the Lua scripts", () => {
       ),
     ]);
     expect(starts.map(([, , row = ""]) => row).toSorted()).toEqual([
-      "brief-charge",
       "ended-owner",
       "logged-request",
       "renewed-keys",
+      "single-charge",
     ]);
     for (const [, length, row = ""] of starts) {
       expect([row, Number(length)]).toEqual([row, ROWS[row as keyof typeof ROWS].length]);

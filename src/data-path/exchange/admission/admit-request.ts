@@ -26,7 +26,7 @@ import type { RequestMeter } from "../../../shared/telemetry/request-meter.ts";
 import type { Protocol, ProtocolName } from "../../translation/client-protocol.ts";
 import { formatAdmissionHeader, formatAwaitedHeader } from "./admission-header.ts";
 import type { DeferredAdmissions } from "./deferred-admissions.ts";
-import { type Decision, NOBODY, type Refusal, type RefusalLog } from "./decision.ts";
+import { type Decision, NO_OWNERS, type Refusal, type RefusalLog } from "./decision.ts";
 import { TAGS_HEADER } from "../../../shared/contract/header-names.ts";
 import { describeEnd } from "../ends/describe-end.ts";
 import { type CallerServices, findCaller, forget, requireUser, throwUnavailable } from "./find-caller.ts";
@@ -119,7 +119,7 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
     // A wrong method is rejected after the key is checked, as on every endpoint.
     if (match.endpoint.name === "readiness" && match.endpoint.methods.includes(request.method)) {
       // A probe belongs to no key; it is neither logged nor counted.
-      return { kind: "answered", reply: readinessReply(services.isReady(), requestId), log: NOBODY };
+      return { kind: "answered", reply: readinessReply(services.isReady(), requestId), log: NO_OWNERS };
     }
     const startMs = performance.now();
     const route = formatRoute(request);
@@ -129,7 +129,7 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
     try {
       caller = await findCaller(services, request, requestId);
     } catch (thrown) {
-      return refuse(services, parsed, { thrown, caller: NOBODY, rate: null });
+      return refuse(services, parsed, { thrown, caller: NO_OWNERS, rate: null });
     }
     const decisionPromise = decide(services, parsed, caller);
     if (services.deferred.canDefer(caller, bodyBytesOf(parsed))) {
@@ -176,7 +176,7 @@ async function answer(
 async function decide(services: AdmissionServices, parsed: ParsedRequest, caller: Caller): Promise<Decision> {
   const { request, requestId, match } = parsed;
   let rate: RateState | null = null;
-  let named = NOBODY;
+  let named = NO_OWNERS;
   let admitted: KnownKeyResult | null = null;
   try {
     const result = await admit(services, parsed, caller);

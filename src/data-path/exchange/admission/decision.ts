@@ -18,4 +18,4 @@ export interface Refusal {
 export type Decision = { readonly kind: "admitted"; readonly admission: Admission } | Refusal;
 
 /** The API key is unknown. */
-export const NOBODY: RefusalLog = { keyId: null, organizationId: null, errorCode: null };
+export const NO_OWNERS: RefusalLog = { keyId: null, organizationId: null, errorCode: null };

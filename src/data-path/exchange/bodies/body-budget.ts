@@ -33,7 +33,7 @@ const KEY_SHARE = 3 / 4;
  * A single body of any size is accepted while all others use no more than this. Otherwise a budget below one body's
  * size would block the worker.
  */
-const BESIDE_SINGLE_SHARE = 1 / 4;
+const MAX_OTHERS_SHARE = 1 / 4;
 
 export class BodyBudget {
   readonly room = new BodyRoom(this);
@@ -93,7 +93,7 @@ export class BodyBudget {
       throw overShare("The organization of this API key");
     }
     if (ofKey > heldOfBody && ofKey + bytes > keyShare * part) throw overShare(`API key "${owner.keyName}"`);
-    const isSingle = this.#retainedBytes - heldOfBody <= maxBufferedBytes * BESIDE_SINGLE_SHARE;
+    const isSingle = this.#retainedBytes - heldOfBody <= maxBufferedBytes * MAX_OTHERS_SHARE;
     if (!isSingle && this.#retainedBytes + bytes > maxBufferedBytes) {
       throw new GatewayError("gateway_overloaded");
     }

@@ -46,7 +46,7 @@ const SILENCE = "stream_idle_timeout";
  * Bytes of a response that Envoy buffers for a client that does not read. Beyond this, Envoy stops reading the
  * upstream, which then looks silent; below it, nothing keeps the upstream from sending.
  */
-const MOST_UNREAD_BYTES = 1024 ** 2;
+const MAX_UNREAD_BYTES = 1024 ** 2;
 
 /**
  * @param end Null if Envoy has reported nothing.
@@ -57,7 +57,7 @@ export function describeBrokenEnd(end: ReportedEnd | null, streamedBytes = 0): B
   const { status, details: cause } = end;
   const local = LOCAL_REPLIES[status];
   if (local !== undefined) return failed(local, status, cause);
-  const isUpstreamSilent = status === 200 && cause.startsWith(SILENCE) && streamedBytes <= MOST_UNREAD_BYTES;
+  const isUpstreamSilent = status === 200 && cause.startsWith(SILENCE) && streamedBytes <= MAX_UNREAD_BYTES;
   if (isUpstreamSilent) return failed("upstream_timeout", status, cause);
   const cut = CUT_RESPONSES.find(([prefix]) => cause.startsWith(prefix))?.[1];
   // No event in the stream reported the error: the client has a 200 and no end.

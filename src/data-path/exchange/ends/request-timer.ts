@@ -1,7 +1,7 @@
 /** Records the timeline of one request: when it reached which stage, and its upstream's failures. */
 import { scrub } from "../../../shared/text/scrub.ts";
 import type { NamedModel } from "../../settlement/settlement.ts";
-import type { RequestTimeline, RequestWay, UpstreamEnd } from "../../store/types/reporting.ts";
+import type { RequestTimeline, RequestTrace, UpstreamEnd } from "../../store/types/reporting.ts";
 
 type Moment = Exclude<keyof RequestTimeline, "endMs">;
 
@@ -17,7 +17,7 @@ export class RequestTimer {
     firstTokenMs: null,
   };
   #upstream: UpstreamEnd | null = null;
-  #pinnedBy: RequestWay["pinnedBy"];
+  #pinnedBy: RequestTrace["pinnedBy"];
   #streamedBytes = 0;
 
   /** Since the admission. */
@@ -81,7 +81,7 @@ export class RequestTimer {
    * Returns the timeline for the record, in whole milliseconds.
    * @param names The catalog's id and the client's model name; null if unknown.
    */
-  read({ model, requestedModel }: NamedModel): RequestWay {
+  read({ model, requestedModel }: NamedModel): RequestTrace {
     const { bodyMs, routedMs, upstreamMs, firstTokenMs } = this.#reached;
     return {
       timeline: {

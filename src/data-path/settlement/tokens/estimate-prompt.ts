@@ -34,7 +34,7 @@ export interface EstimatedPrompt {
   /** Bytes for learning tokens per byte; null if the bytes say nothing about the tokens. */
   readonly promptBytes: number | null;
   /** Bytes of visible text in the prompt, for its minimum token count. */
-  readonly promptInkBytes: number;
+  readonly promptVisibleTextBytes: number;
   readonly estimatedInputTokens: number;
 }
 
@@ -47,7 +47,7 @@ export function estimatePrompt(prompt: SentPrompt, estimator: Estimator): Estima
   const estimate = promptTokens ?? estimator.estimatePrompt(subjectOf(admission, model), bytes) + mediaTokens;
   return {
     promptBytes: mediaTokens === 0 && promptTokens === null ? bytes : null,
-    promptInkBytes: promptTokens === null ? visibleTextBytes : 0,
+    promptVisibleTextBytes: promptTokens === null ? visibleTextBytes : 0,
     estimatedInputTokens: bound(estimate, prompt, estimator),
   };
 }

@@ -17,9 +17,9 @@ const TOKENS_PER_DELTA = 1;
 const MAX_ORGANIZATIONS = 1_000;
 
 export class FewestTokens {
-  readonly #perPromptByte = new LeastShown(TOKENS_PER_BYTE);
-  readonly #perGeneratedByte = new LeastShown(TOKENS_PER_BYTE);
-  readonly #perDelta = new LeastShown(TOKENS_PER_DELTA);
+  readonly #perPromptByte = new MinimumShown(TOKENS_PER_BYTE);
+  readonly #perGeneratedByte = new MinimumShown(TOKENS_PER_BYTE);
+  readonly #perDelta = new MinimumShown(TOKENS_PER_DELTA);
 
   learnPrompt(organizationId: string, bytes: number, tokens: number): void {
     if (bytes > 0) this.#perPromptByte.show(organizationId, tokens / bytes);
@@ -44,7 +44,7 @@ export class FewestTokens {
 }
 
 /** Minimum of a figure: shown by an organization's own requests, or by at least two organizations. */
-class LeastShown {
+class MinimumShown {
   /** Only organizations that have shown less than the initial value. */
   readonly #own = new Map<string, number>();
   #least: number;

@@ -52,8 +52,8 @@ export class LearnedOverhead {
 }
 
 class SeenByOrganizations {
-  readonly #own = new Map<string, RecentMost>();
-  readonly #shared = new RecentMost();
+  readonly #own = new Map<string, RecentMaximum>();
+  readonly #shared = new RecentMaximum();
 
   tokens(organizationId: string, nowMs: number): number {
     const own = this.#own.get(organizationId)?.at(nowMs) ?? 0;
@@ -61,7 +61,7 @@ class SeenByOrganizations {
   }
 
   see(organizationId: string, tokens: number, nowMs: number): void {
-    const own = this.#own.get(organizationId) ?? new RecentMost();
+    const own = this.#own.get(organizationId) ?? new RecentMaximum();
     own.see(tokens, nowMs);
     setBounded(this.#own, organizationId, own, MAX_ORGANIZATIONS);
     this.#shared.see(Math.min(tokens, SHARED_OVERHEAD_TOKENS), nowMs);
@@ -69,7 +69,7 @@ class SeenByOrganizations {
 }
 
 /** Maximum over this period and the previous one. */
-class RecentMost {
+class RecentMaximum {
   #current = 0;
   #former = 0;
   #sinceMs = -Infinity;

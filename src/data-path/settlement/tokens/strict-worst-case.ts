@@ -7,7 +7,7 @@ import type { TokenEstimator } from "./token-estimator.ts";
 import { limitOfEach, worstCaseMicrocents, type WorstCaseInput } from "./worst-case.ts";
 
 /** Minimum output limit after lowering, in addition to the thinking budget. */
-const LEAST_ANSWER_TOKENS = 256;
+const MIN_ANSWER_TOKENS = 256;
 
 export class StrictWorstCase {
   readonly #prompt: SentPrompt;
@@ -31,19 +31,19 @@ export class StrictWorstCase {
   /**
    * Returns how many tokens each answer may have within this remaining amount, if the requested limit does
    * not fit. Null: the client's protocol has no output limit.
-   * @param roomMicrocents Rest of the tightest cap, 0 if it is reached.
+   * @param remainingMicrocents Rest of the tightest cap, 0 if it is reached.
    */
-  afford(roomMicrocents: bigint): Affordable | null {
+  afford(remainingMicrocents: bigint): Affordable | null {
     const { admission, request, model, upstream } = this.#prompt;
     if (!hasOutputLimit(admission.endpoint)) return null;
     const requestedTokens = limitOfEach(request, model);
-    if (roomMicrocents <= 0n) return { requestedTokens, affordableTokens: 0 };
+    if (remainingMicrocents <= 0n) return { requestedTokens, affordableTokens: 0 };
     const described = this.#describe();
     const costOf = (affordable: number): bigint => {
       const upstreamBytes = upstream.lengthAt(affordable) ?? described.upstreamBytes;
       return worstCaseMicrocents({ ...described, upstreamBytes, affordable });
     };
-    return { requestedTokens, affordableTokens: findLargest(requestedTokens, costOf, roomMicrocents) };
+    return { requestedTokens, affordableTokens: findLargest(requestedTokens, costOf, remainingMicrocents) };
   }
 
   /**
@@ -52,7 +52,7 @@ export class StrictWorstCase {
    */
   shrinkTo({ affordableTokens }: Affordable): boolean {
     const { admission, upstream } = this.#prompt;
-    const isTooLittle = affordableTokens < LEAST_ANSWER_TOKENS + upstream.thinkingBudget;
+    const isTooLittle = affordableTokens < MIN_ANSWER_TOKENS + upstream.thinkingBudget;
     if (!admission.shrinksOnCap || isTooLittle) return false;
     upstream.lowerOutput(affordableTokens);
     this.#affordable = affordableTokens;
@@ -72,12 +72,16 @@ export class StrictWorstCase {
  * Finds the largest limit below `tooMany` whose cost fits; 0: none fits. The cost must not decrease as the
  * limit grows.
  */
-function findLargest(tooMany: number, costOf: (tokens: number) => bigint, roomMicrocents: bigint): number {
+function findLargest(
+  tooMany: number,
+  costOf: (tokens: number) => bigint,
+  remainingMicrocents: bigint,
+): number {
   let fits = 0;
   let above = tooMany;
   while (above - fits > 1) {
     const middle = fits + Math.floor((above - fits) / 2);
-    if (costOf(middle) <= roomMicrocents) fits = middle;
+    if (costOf(middle) <= remainingMicrocents) fits = middle;
     else above = middle;
   }
   return fits;

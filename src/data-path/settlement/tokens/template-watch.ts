@@ -22,7 +22,7 @@ export interface WatchedRequest {
 }
 
 /** Maximum bytes of text per byte of visible text; above it the text may contain a schema, which no model reads. */
-const MOST_TEXT_PER_INK = 2;
+const MAX_TEXT_PER_VISIBLE_BYTE = 2;
 
 /** Watches the overhead of chat templates, which only upstreams know, but strict caps must reserve in advance. */
 export class TemplateWatch {
@@ -52,7 +52,7 @@ export class TemplateWatch {
     // its own tool, a stored file) are not part of a template.
     if (hasMedia || messages === 0 || !isWhole) return null;
     const subject = subjectOf(admission, model);
-    const conversationBytes = visibleTextBytes * MOST_TEXT_PER_INK >= textBytes ? textBytes : null;
+    const conversationBytes = visibleTextBytes * MAX_TEXT_PER_VISIBLE_BYTE >= textBytes ? textBytes : null;
     const configured = configuredOverheadTokens(model, hasTools);
     return (promptTokens) => {
       this.#estimator.learnOverhead(subject, { upstreamBytes, conversationBytes, hasTools, promptTokens });

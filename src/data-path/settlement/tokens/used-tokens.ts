@@ -7,7 +7,7 @@ import type { Ending, Settled } from "../settled.ts";
  * Tolerated difference, in addition to half of the estimate, between the estimate from the body and the one
  * at admission from headers.
  */
-const NEAR_TOKENS = 256;
+const TOLERATED_TOKENS = 256;
 
 /** Counts the tokens used so far. Cached prompt tokens count if the organization or the key says so. */
 export function countUsedTokens(taken: TakenTokens, tokens: TokenUsage): UsedTokens {
@@ -38,8 +38,8 @@ export function hasFailedBefore(
  * Returns whether the admission's estimate of the prompt may stay until the first charge, at most two seconds
  * later; otherwise a hold corrects it at once.
  */
-export function isTakenNear(taken: TakenTokens | null, estimatedTokens: number): boolean {
+export function isEstimateClose(taken: TakenTokens | null, estimatedTokens: number): boolean {
   if (taken === null) return true;
   const [smaller = 0, larger = 0] = [taken.prompt, estimatedTokens].toSorted((a, b) => a - b);
-  return larger <= smaller * 1.5 + NEAR_TOKENS;
+  return larger <= smaller * 1.5 + TOLERATED_TOKENS;
 }

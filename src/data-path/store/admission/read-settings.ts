@@ -40,11 +40,11 @@ export function knownSettings(keyId: string): AdmittedSettings | null {
 
 /**
  * Parses and caches a key's settings from an admission's reply.
- * @param told The list that `lua/admit.lua` replies.
+ * @param reply The list that `lua/admit.lua` replies.
  * @throws TypeError, or an error of the settings' kinds, if the list was not written by this program.
  */
-export function rememberSettings(keyId: string, version: string, told: unknown): AdmittedSettings {
-  const texts = parseArray(told);
+export function rememberSettings(keyId: string, version: string, reply: unknown): AdmittedSettings {
+  const texts = parseArray(reply);
   const settings = {
     version,
     display: textAt(texts, ADMITTED_AT.display),

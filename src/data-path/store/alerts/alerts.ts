@@ -30,7 +30,7 @@ import { storeOf } from "../run.ts";
 /** Maximum of the badge: 100 stands for "many". */
 const COUNTED_UNREAD = 100;
 /** Four scopes with two amounts for each of four periods, and two thresholds per amount. */
-const MOST_IN_A_MESSAGE = 64;
+const MAX_IN_A_MESSAGE = 64;
 const SCAN_ENTRIES = 500;
 const MAX_SCANNED = 20_000;
 
@@ -54,7 +54,7 @@ const deliverySchema = z.object({
 export const createAlertStore = storeOf<AlertStore>({
   async listAlerts(context, organizationId, { limit, after, wholeMessages }) {
     const end = after === null ? "+" : `(${after}`;
-    const count = limit + (wholeMessages === true ? MOST_IN_A_MESSAGE : 1);
+    const count = limit + (wholeMessages === true ? MAX_IN_A_MESSAGE : 1);
     const entries = await context.client.xrevrange(alertListKey(organizationId), end, "-", "COUNT", count);
     const found = entries.map(([, fields]) => parseAlert(organizationId, parseFields(fields)));
     const shown = wholeMessages === true ? findEndOfMessage(found, limit) : Math.min(limit, found.length);
@@ -228,13 +228,13 @@ async function addDeliveries(
   const read = (channel: AlertChannel): DeliveryState => {
     const text = stored[channel];
     if (text !== undefined) return deliverySchema.parse(JSON.parse(text));
-    return isOwed(channel, alert) ? PENDING : { ...PENDING, state: "off" };
+    return mustDeliver(channel, alert) ? PENDING : { ...PENDING, state: "off" };
   };
   const webhooks = new Map(channels.filter(isWebhookId).map((id) => [id, read(id)]));
   return { ...alert, deliveries: { email: read("email"), webhook: read("webhook"), webhooks } };
 }
 
 /** Returns whether the channel must deliver the alert: a webhook only gets alerts that fire after it was created. */
-function isOwed(channel: AlertChannel, { firedAtMs }: AlertRecord): boolean {
+function mustDeliver(channel: AlertChannel, { firedAtMs }: AlertRecord): boolean {
   return !isWebhookId(channel) || (timeOfId(channel) ?? 0) <= firedAtMs;
 }

@@ -105,7 +105,7 @@ export const createDeliveryStore = storeOf<DeliveryStore>({
     return Math.max(1, leftMs);
   },
 
-  async listOwedDeliveries(context, organizationId) {
+  async listOutstandingDeliveries(context, organizationId) {
     const channels = await readChannels(context, organizationId);
     const couriers = channels.map((channel) => alertCourierKey(organizationId, channel));
     const reply = parseArray(

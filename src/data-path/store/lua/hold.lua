@@ -68,13 +68,13 @@ local worst = strict and tonumber(worst_text) or 0
 
 -- A slot ends when its record is closed, not at its deadline. Abandoned requests are removed before one of them causes
 -- a rejection; admissions keep them few. The request's own entry does not count against it.
-local MOST_ABANDONED = 10000
+local MAX_ABANDONED = 10000
 local function has_free_place(max_concurrent)
   local own = redis.call('ZSCORE', inflight, request_id) and 1 or 0
   if redis.call('ZCARD', inflight) - own < max_concurrent then
     return true
   end
-  remove_abandoned(inflight, holds, now_ms, MOST_ABANDONED, request_id)
+  remove_abandoned(inflight, holds, now_ms, MAX_ABANDONED, request_id)
   return redis.call('ZCARD', inflight) - own < max_concurrent
 end
 

@@ -29,7 +29,7 @@ import { integerAt, parseArray, parseFields, textAt } from "../redis/parse-reply
 import type { KeyReference } from "../types/admission.ts";
 import type { AuditInput } from "../types/audit.ts";
 import type { OwnerKind } from "../types/owner-kinds.ts";
-import { FullError, MOST } from "../types/most.ts";
+import { FullError, MAX_RECORDS } from "../types/max-records.ts";
 import type { ChangeResult, KeyRecord, KeyStore } from "../types/management.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 import { SCRIPTS } from "../redis/script-layouts.ts";
@@ -229,7 +229,7 @@ export async function insertKey(
     namedBy: named.field,
     replaced: named.replaced,
     // A key without a secret belongs to a user, and users have a limit of their own.
-    most: String(named.field === "" ? MOST.key : Number.MAX_SAFE_INTEGER),
+    most: String(named.field === "" ? MAX_RECORDS.key : Number.MAX_SAFE_INTEGER),
     furtherArguments: [...formatKeySettings(settings), ...Object.entries(written).flat()],
   });
   if (created === 0) return null;

@@ -9,7 +9,7 @@ import { organizationKey, ownerKey, ownerListKey, ownerTextsKey, usersByIdentity
 import { parseArray, textAt, unknownOutcome } from "../redis/parse-reply.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 import type { AuditInput } from "../types/audit.ts";
-import { MOST_OWNERS } from "../types/owner-kinds.ts";
+import { MAX_OWNERS } from "../types/owner-kinds.ts";
 import type {
   ExternalIdentity,
   ExternalUserResult,
@@ -26,7 +26,7 @@ import { entriesOf, namesOfGroup, type Owners, USERS } from "./users-and-groups.
 
 /** Attempts if the user is deleted between the look-up and the read of the record. */
 const FIND_ATTEMPTS = 5;
-const MOST_CHARACTERS = 1_024;
+const MAX_CHARACTERS = 1_024;
 
 interface NewOwner {
   readonly organizationId: string;
@@ -66,7 +66,7 @@ export async function createOwner<Settings, Item extends Settings & OwnerRecord>
     byIdentity: usersByIdentityKey(organizationId),
     furtherKeys: namesOfGroup(organizationId, groupId),
     id,
-    most: String(MOST_OWNERS[kind]),
+    most: String(MAX_OWNERS[kind]),
     identity: digestExternal(external),
     texts: String(entries.length),
     furtherArguments: [
@@ -135,8 +135,8 @@ async function getThere(
 
 function requireIdentity({ issuer, subject }: ExternalIdentity): void {
   for (const text of [issuer, subject]) {
-    if (text === "" || text.length > MOST_CHARACTERS) {
-      throw new RangeError(`issuer and subject are texts of 1 to ${MOST_CHARACTERS} characters`);
+    if (text === "" || text.length > MAX_CHARACTERS) {
+      throw new RangeError(`issuer and subject are texts of 1 to ${MAX_CHARACTERS} characters`);
     }
   }
 }

@@ -11,7 +11,7 @@ import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 import type { NameHolder } from "../types/management.ts";
 
 /** Maximum time from a claim to its record: several commands with timeouts of seconds. */
-const UNDER_WAY_US = 60_000_000;
+const MAX_CLAIM_US = 60_000_000;
 /** Attempts to claim; each ignores one abandoned claim. */
 const CLAIM_ATTEMPTS = 3;
 
@@ -89,7 +89,7 @@ async function readHolder(
     await client.zadd(ORGANIZATIONS_KEY, "NX", 0, id);
     return { id, name };
   }
-  return nowUs - parseInteger(claimedUs) < UNDER_WAY_US ? { id, name: null } : null;
+  return nowUs - parseInteger(claimedUs) < MAX_CLAIM_US ? { id, name: null } : null;
 }
 
 function isSet(field: string | null | undefined): field is string {

@@ -23,10 +23,10 @@ export const SESSION_MS = 24 * 3_600_000;
 /** Precision of the time of last use, so that one write per minute is enough. */
 const SEEN_MS = 60_000;
 /** Sessions of one person or token; more end the oldest of the same holder. */
-const MOST_SESSIONS = 20;
+const MAX_SESSIONS = 20;
 const KNOWN_ROLE_SECONDS = 400 * 86_400;
 /** Position of a page after a deleted entry. */
-const BEHIND_ALL = 2 ** 31;
+const AFTER_ALL = 2 ** 31;
 
 const organizationId = z.string();
 const recordSchema = z.object({
@@ -63,7 +63,7 @@ const operations: Operations<SessionStore> = {
     await list(context, sessionListKey(organizationOf(holder)), { hash, endsAtMs, nowMs: createdAtMs });
     await list(context, held, { hash, endsAtMs, nowMs: createdAtMs });
     await context.client.set(sessionKey(hash), JSON.stringify(record), "PX", SESSION_IDLE_MS);
-    const surplus = await context.client.zrange(held, "0", String(-1 - MOST_SESSIONS));
+    const surplus = await context.client.zrange(held, "0", String(-1 - MAX_SESSIONS));
     for (const oldest of surplus) await operations.endSession(context, oldest);
     return { hash, ...record };
   },
@@ -96,7 +96,7 @@ const operations: Operations<SessionStore> = {
     if (ofOrganization !== null && !isId("org", ofOrganization)) return { items: [], next: null };
     const key = sessionListKey(ofOrganization);
     const items: SessionRecord[] = [];
-    let offset = after === null ? 0 : await placeBehind(context, key, after);
+    let offset = after === null ? 0 : await positionAfter(context, key, after);
     while (items.length <= limit) {
       const hashes = await context.client.zrevrange(key, offset, offset + limit);
       if (hashes.length === 0) break;
@@ -159,7 +159,7 @@ async function list(
 }
 
 /** Returns where a page starts. After a deleted entry: an empty page, so that no page repeats. */
-async function placeBehind({ client }: StoreContext, key: string, hash: string): Promise<number> {
+async function positionAfter({ client }: StoreContext, key: string, hash: string): Promise<number> {
   const rank = await client.zrevrank(key, hash);
-  return rank === null ? BEHIND_ALL : rank + 1;
+  return rank === null ? AFTER_ALL : rank + 1;
 }

@@ -12,7 +12,7 @@ import { organizationKey, tokenListKey, tokenLookUpKey, tokenRecordKey } from ".
 import { readIds } from "./organizations.ts";
 import { parseInteger } from "../redis/parse-reply.ts";
 import { FULL_REPLY } from "./api-keys.ts";
-import { FullError, MOST } from "../types/most.ts";
+import { FullError, MAX_RECORDS } from "../types/max-records.ts";
 import { TOKEN_ROLES, type TokenRecord, type TokenStore } from "../types/tokens.ts";
 import { type Operations, storeOf } from "../run.ts";
 import { type Fields, readFields } from "./records.ts";
@@ -35,7 +35,7 @@ export const tokenOperations: Operations<TokenStore> = {
       // No record of an owner names it.
       namedBy: "",
       replaced: "",
-      most: String(MOST.token),
+      most: String(MAX_RECORDS.token),
       furtherArguments: Object.entries({
         name: settings.name,
         role: settings.role,

@@ -9,11 +9,11 @@ import { parseArray } from "./parse-reply.ts";
  */
 export function inReplyOrder<Heard>(
   command: Promise<unknown>,
-  hear: (reply: readonly unknown[]) => Heard,
+  onReply: (reply: readonly unknown[]) => Heard,
   onFailure?: (error: unknown) => void,
 ): Promise<Heard> {
   return command.then(
-    (reply) => hear(parseArray(reply)),
+    (reply) => onReply(parseArray(reply)),
     (error: unknown) => {
       onFailure?.(error);
       throw error;

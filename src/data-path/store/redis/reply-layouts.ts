@@ -73,7 +73,7 @@ export const REPLY_LAYOUTS = {
     ],
   },
   charged: { file: "charge.lua", fields: ["alertsFired", "fell"] },
-  chargedBrief: { file: "charge-brief.lua", fields: ["alertsFired"] },
+  chargedSingle: { file: "charge-single.lua", fields: ["alertsFired"] },
   closed: { file: "close.lua", fields: ["alertsFired"] },
   dayChanged: { file: "correct.lua", fields: ["timeMs"] },
   corrected: {

@@ -26,8 +26,8 @@ export const ROWS = {
   ],
   "charge-rare": ["price", "estimate", "tags", "tagRow", "onlyEntered", "owners", "session", "sessionCapped"],
   "charge-tokens": ["takenTokens", "usedInput", "usedOutput"],
-  /** List of `charge-brief.lua` that all its requests share. */
-  "brief-charges": [
+  /** List of `charge-single.lua` that all its requests share. */
+  "single-charges": [
     "keyId",
     "month",
     "day",
@@ -39,8 +39,8 @@ export const ROWS = {
     "owners",
     "figuresOfAll",
   ],
-  /** A request among the arguments of `charge-brief.lua`. */
-  "brief-charge": ["id", "seq", "figures", "entry"],
+  /** A request among the arguments of `charge-single.lua`. */
+  "single-charge": ["id", "seq", "figures", "entry"],
   /** A request among the arguments of `mark-logged.lua`. */
   "logged-request": ["key", "month", "day", "model", "figures"],
   /** A row among the arguments of `raise-usage.lua`, before its figures. */

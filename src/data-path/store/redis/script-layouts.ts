@@ -77,8 +77,8 @@ export const SCRIPTS = {
     keys: ["request", ...CHARGED, "combinations"],
     arguments: { listText: "text", entry: "text" },
   },
-  igwChargeBrief: {
-    file: "charge-brief.lua",
+  igwChargeSingle: {
+    file: "charge-single.lua",
     keys: [...CHARGED, "combinations"],
     arguments: { sharedText: "text" },
     furtherKeys: true,

@@ -7,7 +7,7 @@ import * as z from "zod";
 import { formatJsonText } from "../../../shared/text/json-text.ts";
 import { compileExpression } from "../../../shared/usage/compile.ts";
 import { mapTokens, rateOf, TOKEN_KINDS, type TokenUsage } from "../../../shared/usage/token-usage.ts";
-import { type Check, type RequestTimeline, type RequestWay, UNKNOWN_WAY } from "../types/reporting.ts";
+import { type Check, type RequestTimeline, type RequestTrace, UNKNOWN_TRACE } from "../types/reporting.ts";
 import type { RequestIdentity } from "../types/settlement.ts";
 
 /** `text`: always present. `plain`: the same, with nothing that JSON must escape. `optional`: omitted if unknown. */
@@ -96,7 +96,7 @@ export const TIMELINE = {
 const moment = z.number().int().nullable();
 
 /** Schema of the upstream's outcome and timeline, as the spool and the list of recent requests store them. */
-export const waySchema: z.ZodType<RequestWay> = z.object({
+export const traceSchema: z.ZodType<RequestTrace> = z.object({
   timeline: z
     .object({
       bodyMs: moment,
@@ -112,13 +112,13 @@ export const waySchema: z.ZodType<RequestWay> = z.object({
 });
 
 /** Formats as JSON. */
-export function formatWay(way: RequestWay | undefined): string {
-  return way === undefined ? "null" : JSON.stringify(way);
+export function formatTrace(trace: RequestTrace | undefined): string {
+  return trace === undefined ? "null" : JSON.stringify(trace);
 }
 
 /** @param value Null in entries of requests whose worker died. */
-export function parseWay(value: unknown): RequestWay {
-  return value === null ? UNKNOWN_WAY : waySchema.parse(value);
+export function parseTrace(value: unknown): RequestTrace {
+  return value === null ? UNKNOWN_TRACE : traceSchema.parse(value);
 }
 
 /** Schema of a check with its figures, in the spool, the list of recent requests and responses. */

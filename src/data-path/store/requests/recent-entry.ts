@@ -7,8 +7,8 @@ import { formatJsonText } from "../../../shared/text/json-text.ts";
 import { USAGE_FIGURES } from "../../../shared/usage/figures.ts";
 import { LISTED_FIGURES } from "../../../shared/usage/usage-figures.ts";
 import type { ChargeInput } from "../types/settlement.ts";
-import { type Check, type RecordedRequest, type RequestWay, UNKNOWN_WAY } from "../types/reporting.ts";
-import { formatChecks, formatWay, parseChecks, parseWay } from "./facts.ts";
+import { type Check, type RecordedRequest, type RequestTrace, UNKNOWN_TRACE } from "../types/reporting.ts";
+import { formatChecks, formatTrace, parseChecks, parseTrace } from "./facts.ts";
 
 /** First texts of the list, which scripts also write. */
 export const RECENT_TEXTS = ["key", "route", "model", "tags", "status", "error"] as const;
@@ -17,7 +17,7 @@ export const RECENT_TEXTS = ["key", "route", "model", "tags", "status", "error"]
 const ENTRY_FIELDS: readonly string[] = [
   ...RECENT_TEXTS,
   "checks",
-  "way",
+  "trace",
   ...LISTED_FIGURES.map((figure) => USAGE_FIGURES[figure].field),
   // Omitted if the request has no owner.
   "owners",
@@ -29,7 +29,7 @@ const ENTRY_FIELDS: readonly string[] = [
 export interface EntryFields {
   readonly texts: Readonly<Record<string, string>>;
   readonly checks: readonly Check[];
-  readonly way: RequestWay;
+  readonly trace: RequestTrace;
 }
 
 const listSchema = z.array(z.unknown());
@@ -45,25 +45,28 @@ const NOTHING = LISTED_FIGURES.map(() => '"0"').join(",");
 export function formatChargedEntry(input: ChargeInput, allFigures: readonly string[]): string {
   const { final, keyId, route, model } = input;
   if (final === null) return "";
-  const { status, errorCode, checks, way } = final;
+  const { status, errorCode, checks, trace } = final;
   let figures = "";
   for (const position of LISTED_POSITIONS) {
     figures += figures === "" ? `"${allFigures[position]}"` : `,"${allFigures[position]}"`;
   }
   const { tags, owners, session } = input;
-  return formatEntry({ keyId, route, model, tags, owners, session, status, errorCode, checks, way }, figures);
+  return formatEntry(
+    { keyId, route, model, tags, owners, session, status, errorCode, checks, trace },
+    figures,
+  );
 }
 
 export function formatEntry(
   request: Omit<RecordedRequest, "organizationId" | "requestId">,
   figures = NOTHING,
 ): string {
-  const { keyId, route, model, tags, owners, session, status, errorCode, checks, way } = request;
+  const { keyId, route, model, tags, owners, session, status, errorCode, checks, trace } = request;
   const run = session === undefined ? "" : `,${formatJsonText(session)}`;
   const whose = (owners ?? "") === "" && run === "" ? "" : `,${formatJsonText(owners ?? "")}${run}`;
   return (
     `[${formatJsonText(keyId)},${formatJsonText(route)},${formatJsonText(model ?? "")},${formatJsonText(tags ?? "")}` +
-    `,"${status}",${formatJsonText(errorCode ?? "")},${formatChecks(checks)},${formatWay(way)},${figures}${whose}]`
+    `,"${status}",${formatJsonText(errorCode ?? "")},${formatChecks(checks)},${formatTrace(trace)},${figures}${whose}]`
   );
 }
 
@@ -74,12 +77,12 @@ export function parseEntryFields(items: readonly string[]): EntryFields {
     texts[items[position] ?? ""] = items[position + 1] ?? "";
   }
   const { request } = texts;
-  if (request === undefined) return { texts, checks: [], way: UNKNOWN_WAY };
+  if (request === undefined) return { texts, checks: [], trace: UNKNOWN_TRACE };
   const list = listSchema.parse(JSON.parse(request));
   for (const [position, name] of ENTRY_FIELDS.entries()) {
     const value = list[position];
     if (typeof value === "string") texts[name] = value;
   }
   const at = (name: string): unknown => list[ENTRY_FIELDS.indexOf(name)] ?? null;
-  return { texts, checks: parseChecks(at("checks")), way: parseWay(at("way")) };
+  return { texts, checks: parseChecks(at("checks")), trace: parseTrace(at("trace")) };
 }

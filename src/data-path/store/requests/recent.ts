@@ -169,7 +169,7 @@ function parseEntry([entryId, items]: [string, string[]]): [string, RecentReques
     owners: fields["owners"] ?? "",
     session: fields["session"] ?? null,
     ...parseOutcome(entry, fields),
-    way: entry.way,
+    trace: entry.trace,
     ...mapTokens((kind) => countOf(fields, TOKEN_FIGURES[kind].field)),
     estimated: fields["estimated"] === "1",
     ...mapAmounts((figure) => BigInt(fields[USAGE_FIGURES[figure].field] ?? "0")),

@@ -14,10 +14,10 @@ import {
   requestKey,
   tagCombinationsKey,
 } from "../redis/keys.ts";
-import { chargeBrief } from "./brief-charges.ts";
+import { chargeSingle } from "./single-charges.ts";
 import { formatCharge, formatEstimate } from "./formatted-charge.ts";
 import { formatTokenCounts, formatTokenDifferences } from "./token-buckets.ts";
-import { hearCharges } from "./hear-charges.ts";
+import { trackChargeReplies } from "./track-charge-replies.ts";
 import { formatChecks } from "./facts.ts";
 import { expiryOf } from "../../../shared/time/calendar.ts";
 import {
@@ -106,7 +106,7 @@ export const createRequestStore = storeOf<RequestStore>({
 
   async charge(context, input) {
     const charge = formatCharge(input);
-    if (input.isBrief === true && (await chargeBrief(context, charge))) return { outcome: "applied" };
+    if (input.isSingleCharge === true && (await chargeSingle(context, charge))) return { outcome: "applied" };
     const { requestId, keyId, month, day, model, route, final } = input;
     const list = listOf.charge<string | readonly string[]>({
       requestId,
@@ -128,7 +128,7 @@ export const createRequestStore = storeOf<RequestStore>({
       entry: charge.entry,
       ...chargedKeys(input),
     });
-    const reply = await hearCharges(context, [input], command);
+    const reply = await trackChargeReplies(context, [input], command);
     const outcome = textAt(reply, OUTCOME);
     if (outcome !== "applied" && outcome !== "repeated" && outcome !== "ended") throw unknownOutcome(outcome);
     if (outcome === "applied") {

@@ -18,7 +18,7 @@ interface MetBucket {
 }
 
 /** Bound of the cache of parsed buckets; requests of one key have the same text. */
-const MOST_KNOWN = 4_096;
+const MAX_KNOWN = 4_096;
 const known = new Map<string, readonly MetBucket[]>();
 
 /** @param buckets "key=total organization=input,output" */
@@ -26,7 +26,7 @@ function parseMetBuckets(buckets: string): readonly MetBucket[] {
   const before = known.get(buckets);
   if (before !== undefined) return before;
   const met = readMetBuckets(buckets);
-  if (known.size < MOST_KNOWN) known.set(buckets, met);
+  if (known.size < MAX_KNOWN) known.set(buckets, met);
   return met;
 }
 

@@ -138,7 +138,7 @@ export interface FinishInput {
 }
 
 /** Deliveries that one channel of an organization still has to make. */
-export interface OwedDelivery {
+export interface OutstandingDelivery {
   readonly channel: AlertChannel;
   /** When the oldest of them entered the outbox, Unix milliseconds. */
   readonly queuedAtMs: number;
@@ -200,5 +200,5 @@ export interface DeliveryStore {
    */
   takeEmail(organizationId: string, maxPerHour: number): Promise<number>;
   /** Lists the channels of an organization with outstanding deliveries. */
-  listOwedDeliveries(organizationId: string): Promise<readonly OwedDelivery[]>;
+  listOutstandingDeliveries(organizationId: string): Promise<readonly OutstandingDelivery[]>;
 }

@@ -40,20 +40,20 @@ export interface UpstreamEnd {
 }
 
 /** Timeline and upstream outcome of a request. `timeline` is null if it was not measured. */
-export interface RequestWay {
+export interface RequestTrace {
   readonly timeline: RequestTimeline | null;
   /** Null: the request was not handed to an upstream. */
   readonly upstream: UpstreamEnd | null;
   /** Model name in the request, if it is not a catalog id. Omitted: it is one, or it is unknown. */
   readonly requestedModel?: string | undefined;
-  /** What named the session that kept it on one server of its upstream. Left out: nothing did. */
+  /** Header or field whose session kept the request on one server of its upstream. Omitted: none. */
   readonly pinnedBy?: string | undefined;
 }
 
-export const UNKNOWN_WAY: RequestWay = { timeline: null, upstream: null };
+export const UNKNOWN_TRACE: RequestTrace = { timeline: null, upstream: null };
 
 export interface RecentRequest extends TokenUsage, UsageAmounts {
-  readonly way: RequestWay;
+  readonly trace: RequestTrace;
   readonly requestId: string;
   readonly keyId: string;
   /** Redis's clock when the entry was written: the end of the request. */
@@ -67,7 +67,7 @@ export interface RecentRequest extends TokenUsage, UsageAmounts {
   /** Session that the request named; null also if the admission rejected it. */
   readonly session: string | null;
   /**
-   * Reason for a rejection at admission, or null. With a reason, limits/told.ts derives the client's response
+   * Reason for a rejection at admission, or null. With a reason, limits/client-outcome.ts derives the client's response
    * from the entry.
    */
   readonly refusal: AdmissionDecision | null;
@@ -81,7 +81,7 @@ export interface RecentRequest extends TokenUsage, UsageAmounts {
 /** Entry for a request that cost nothing. */
 export interface RecordedRequest {
   /** Omitted: not measured. */
-  readonly way?: RequestWay | undefined;
+  readonly trace?: RequestTrace | undefined;
   readonly organizationId: string;
   readonly keyId: string;
   readonly requestId: string;

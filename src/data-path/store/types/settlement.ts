@@ -1,7 +1,7 @@
 /** Cost of a request: the transitions of its record. See `lua/` for the rules. */
 import type { LimitPeriod } from "../../../shared/settings/limits.ts";
 import type { LimitScope } from "./decision.ts";
-import type { Check, RequestWay } from "./reporting.ts";
+import type { Check, RequestTrace } from "./reporting.ts";
 import type { TakenTokens, UsedTokens } from "./token-rate.ts";
 import type { TokenUsage } from "../../../shared/usage/token-usage.ts";
 
@@ -125,7 +125,7 @@ export interface ChargeInput extends RequestIdentity {
    * True if the charge is final and, as far as the owner knows, the request has no record yet: it can share a
    * command with others of its turn. If it does have one, the charge takes a second command.
    */
-  readonly isBrief?: true | undefined;
+  readonly isSingleCharge?: true | undefined;
   /** Tokens used of its token limits. Omitted: no token limits, or their minute is long over. */
   readonly usedTokens?: UsedTokens | undefined;
 }
@@ -153,7 +153,7 @@ export type SpendFall = "interim" | "reaped" | "correction";
 /** Figures that the list of recent requests shows in addition to the cost. */
 export interface FinalFigures {
   /** Omitted: not measured. */
-  readonly way?: RequestWay | undefined;
+  readonly trace?: RequestTrace | undefined;
   /** HTTP status sent to the client. */
   readonly status: number;
   readonly errorCode: string | null;

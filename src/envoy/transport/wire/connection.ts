@@ -17,7 +17,7 @@ import {
   PREFACE,
   protocolError,
 } from "./frames.ts";
-import { END_WITHIN_MS, MAX_FRAME_BYTES, MAX_UNSENT_BYTES, OWED_WITHIN_MS } from "./limits.ts";
+import { END_WITHIN_MS, MAX_FRAME_BYTES, MAX_UNSENT_BYTES, PEER_ANSWER_WITHIN_MS } from "./limits.ts";
 import { TurnWriter } from "./turn-writer.ts";
 import { RequestHeaders } from "./request-headers.ts";
 import { type CallEvents, FrameRouter } from "./frame-router.ts";
@@ -102,7 +102,7 @@ export class WireConnection {
     if (this.#destroyAtMs !== null && this.#destroyAtMs <= nowMs) this.#socket.destroy();
     const isOwed = !this.#control.isSettled || this.#headers.openStreamId !== null;
     this.#owedSinceMs = isOwed ? (this.#owedSinceMs ?? nowMs) : null;
-    if (this.#owedSinceMs !== null && nowMs - this.#owedSinceMs > OWED_WITHIN_MS) {
+    if (this.#owedSinceMs !== null && nowMs - this.#owedSinceMs > PEER_ANSWER_WITHIN_MS) {
       this.#fail(new ConnectionError(ERROR.settingsTimeout, "what was due did not come"));
     }
   }

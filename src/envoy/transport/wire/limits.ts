@@ -48,7 +48,7 @@ export const IDLE_FRAMES = { burst: 1_000, perSecond: 200 };
 export const WINDOW_UPDATES = { burst: 1_000, perSecond: 200 };
 
 /** Timeout for the peer's preface, acknowledgment of our SETTINGS, or the rest of a header block. */
-export const OWED_WITHIN_MS = 10_000;
+export const PEER_ANSWER_WITHIN_MS = 10_000;
 /** Time after our end of a call until the peer must end its side; then the call is reset. */
 export const END_WITHIN_MS = 1_000;
 /** Interval of checking deadlines and the timeouts above. */

@@ -14,7 +14,7 @@ import { isNamedClient, readSidecarCertificates, renewSidecarCertificates } from
 import { listenAt } from "../socket-file.ts";
 import { type ConnectionOptions, WireConnection } from "./connection.ts";
 import { GRPC_STATUS } from "./grpc-status.ts";
-import { MAX_CALLS, OWED_WITHIN_MS, TICK_MS } from "./limits.ts";
+import { MAX_CALLS, PEER_ANSWER_WITHIN_MS, TICK_MS } from "./limits.ts";
 import { Services } from "./services.ts";
 import type { GrpcCall } from "./grpc-call.ts";
 
@@ -85,7 +85,7 @@ export class WireServer implements EnvoyServer {
         rejectUnauthorized: true,
         minVersion: "TLSv1.2",
         ALPNProtocols: [ALPN],
-        handshakeTimeout: OWED_WITHIN_MS,
+        handshakeTimeout: PEER_ANSWER_WITHIN_MS,
       },
       (socket) => {
         if (isOurClient(socket, tls.clientName)) this.#accept(socket);

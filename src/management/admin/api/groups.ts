@@ -2,7 +2,7 @@
 import { USER_GROUP_SETTINGS } from "../../../shared/settings/user-group.ts";
 import { convertSettings, defaultsOf, describeSettings } from "../../../shared/settings/table.ts";
 import type { AuditFields } from "../../../data-path/store/types/audit.ts";
-import { MOST_OWNERS } from "../../../data-path/store/types/owner-kinds.ts";
+import { MAX_OWNERS } from "../../../data-path/store/types/owner-kinds.ts";
 import type { GroupRecord, OwnedCounts } from "../../../data-path/store/types/owners.ts";
 import { AdminError, refuseMore } from "../admin-error.ts";
 import { formatETag } from "../http/etag.ts";
@@ -36,7 +36,7 @@ const create = defineOrganizationRoute({
     const changes = convertSettings(USER_GROUP_SETTINGS, body, null);
     const settings = { ...defaultsOf(USER_GROUP_SETTINGS), ...changes, name: body.name };
     const result = await store.createGroup(organization.id, settings, (made) => ENTRIES.created(made, call));
-    if (result.outcome === "full") throw refuseMore("group", MOST_OWNERS.group);
+    if (result.outcome === "full") throw refuseMore("group", MAX_OWNERS.group);
     if (result.outcome !== "created") throw new AdminError("organization_not_found");
     const answer = await answerOne(result.owner, store);
     const location = `/api/organizations/${organization.id}/groups/${result.owner.id}`;

@@ -26,7 +26,7 @@ interface Owners {
   readonly group: GroupRecord | null;
 }
 
-const NOBODY: Owners = { key: null, user: null, group: null };
+const NO_OWNERS: Owners = { key: null, user: null, group: null };
 
 /** Returns the API path of an owner with limits. */
 export function ownerPath(scope: LimitScope): string {
@@ -124,14 +124,14 @@ async function ownersOfKey(key: KeyRecord, store: Store): Promise<Owners> {
 
 async function ownersOfUser(user: UserRecord, store: Store): Promise<Owners> {
   const ownersOf = await readNamedOwners(store, user.organizationId, [user]);
-  return { ...NOBODY, user, group: ownersOf(user).group };
+  return { ...NO_OWNERS, user, group: ownersOf(user).group };
 }
 
 export const limitRoutes = [
   defineLimitRoute({
     scope: "organization",
     summary: "List the organization's limits with their spend.",
-    find: () => Promise.resolve(NOBODY),
+    find: () => Promise.resolve(NO_OWNERS),
   }),
   defineLimitRoute({
     scope: "key",
@@ -146,6 +146,6 @@ export const limitRoutes = [
   defineLimitRoute({
     scope: "group",
     summary: "List every limit of the group, also the organization's.",
-    find: async (call, services) => ({ ...NOBODY, group: await requireGroup(call, services) }),
+    find: async (call, services) => ({ ...NO_OWNERS, group: await requireGroup(call, services) }),
   }),
 ];

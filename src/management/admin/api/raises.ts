@@ -4,7 +4,7 @@ import { gatherMonth } from "../../../shared/settings/month-limits.ts";
 import {
   describeRaise,
   liveRaises,
-  MOST_RAISES,
+  MAX_RAISES,
   type Raise,
   raisablePeriods,
 } from "../../../shared/settings/raises.ts";
@@ -59,7 +59,7 @@ function defineRaiseRoutes<Item extends Raised>(owner: RaisedOwner<Item>) {
     path: `${path}/raises`,
     operationId: `create${name}Raise`,
     summary: `Increase a cap of the ${type} until a given time.`,
-    description: `At most ${MOST_RAISES} are live at the same time.`,
+    description: `At most ${MAX_RAISES} are live at the same time.`,
     body: raiseCreation,
     answers: { 201: raise },
     handleInOrganization: async (call, services) => {
@@ -70,7 +70,7 @@ function defineRaiseRoutes<Item extends Raised>(owner: RaisedOwner<Item>) {
       await changeRaises(owner, call, services, async (current) => {
         requireCap(call.body, await owner.listLimits(current, call.organization, store), type);
         const live = liveRaises(current.raises, nowMs);
-        if (live.length >= MOST_RAISES) throw new AdminError("too_many_raises");
+        if (live.length >= MAX_RAISES) throw new AdminError("too_many_raises");
         return { raises: [...live, made], action: "raise.created", before: null, after };
       });
       return { status: 201, body: after };

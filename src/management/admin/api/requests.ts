@@ -19,7 +19,7 @@ import { defineOrganizationRoute } from "./route.ts";
 import { TIMELINE } from "../../../data-path/store/requests/facts.ts";
 import { mapTokens, nameTokens } from "../../../shared/usage/token-usage.ts";
 import { hasTags, parseTagList } from "../../../shared/usage/tags.ts";
-import { toldOf } from "../../../data-path/limits/told.ts";
+import { clientOutcomeOf } from "../../../data-path/limits/client-outcome.ts";
 import { timeOfId } from "../../../data-path/store/ids.ts";
 
 const PATH = "/api/organizations/{organization}/requests";
@@ -99,7 +99,7 @@ function formatTimeline(timeline: RequestTimeline): NamedTimeline {
 function formatRequest(request: RecentRequest, organizationId: string, names: UsageNames) {
   const { userId, groupId } = parseOwnerIds(request.owners);
   const { route, model, ...status } = formatRequestStatus(request);
-  const { timeline, upstream, pinnedBy = null } = request.way;
+  const { timeline, upstream, pinnedBy = null } = request.trace;
   return {
     ...status,
     route: scrub(route),
@@ -150,7 +150,7 @@ function createRequestFilter(query: RequestQuery): RequestFilter | null {
   if (userId !== undefined) matches.push(({ owners }) => parseOwnerIds(owners).userId === userId);
   if (groupId !== undefined) matches.push(({ owners }) => parseOwnerIds(owners).groupId === groupId);
   if (model !== undefined) matches.push((request) => request.model === model);
-  if (upstream !== undefined) matches.push((request) => request.way.upstream?.name === upstream);
+  if (upstream !== undefined) matches.push((request) => request.trace.upstream?.name === upstream);
   const tags = tag === undefined ? null : parseTagList(tag);
   if (tags !== null && "tags" in tags) matches.push((request) => hasTags(request.tags, tags.tags));
   if (session !== undefined) matches.push((request) => request.session === session);
@@ -168,7 +168,7 @@ function createRequestFilter(query: RequestQuery): RequestFilter | null {
 
 /** @param wanted "402", "4xx" or an error code. */
 function matchStatus(wanted: string): Match {
-  if (/^\d{3}$/.test(wanted)) return (request) => String(toldOf(request).status) === wanted;
-  if (/^\dxx$/.test(wanted)) return (request) => String(toldOf(request).status)[0] === wanted[0];
-  return (request) => toldOf(request).errorCode === wanted;
+  if (/^\d{3}$/.test(wanted)) return (request) => String(clientOutcomeOf(request).status) === wanted;
+  if (/^\dxx$/.test(wanted)) return (request) => String(clientOutcomeOf(request).status)[0] === wanted[0];
+  return (request) => clientOutcomeOf(request).errorCode === wanted;
 }

@@ -76,12 +76,12 @@ const create = defineOrganizationRoute({
     const first = readDetails(result.details) ?? details;
     // Two calls with one id may arrive at once.
     refuseOther(first, asked);
-    const { asked: _asked, ...told } = first;
+    const { asked: _asked, ...shownDetails } = first;
     const answer = {
       id,
       repeated,
       month: result.month,
-      ...told,
+      ...shownDetails,
       ...describeSpent(result),
     };
     return { status: repeated ? 200 : 201, body: answer };

@@ -93,7 +93,7 @@ export function readListedRequests(
 /** Whether the request is in the organization's usage: it was sent to a model server. */
 function isCounted(request: RecentRequest): boolean {
   const isUsed = request.costMicrocents > 0n || KINDS_BY_POSITION.some((kind) => request[kind] > 0);
-  return request.refusal === null && (isUsed || request.way.upstream !== null);
+  return request.refusal === null && (isUsed || request.trace.upstream !== null);
 }
 
 const HOUR_MS = 3_600_000;

@@ -2,7 +2,7 @@
 import { USER_SETTINGS } from "../../../shared/settings/user.ts";
 import { convertSettings, defaultsOf, describeSettings } from "../../../shared/settings/table.ts";
 import type { AuditFields } from "../../../data-path/store/types/audit.ts";
-import { MOST_OWNERS } from "../../../data-path/store/types/owner-kinds.ts";
+import { MAX_OWNERS } from "../../../data-path/store/types/owner-kinds.ts";
 import type { UserRecord } from "../../../data-path/store/types/owners.ts";
 import { AdminError, refuseMore } from "../admin-error.ts";
 import { formatETag } from "../http/etag.ts";
@@ -33,7 +33,7 @@ const create = defineOrganizationRoute({
       ENTRIES.created(made, call),
     );
     if (result.outcome === "not_found") throw new AdminError("organization_not_found");
-    if (result.outcome === "full") throw refuseMore("user", MOST_OWNERS.user);
+    if (result.outcome === "full") throw refuseMore("user", MAX_OWNERS.user);
     if (result.outcome === "group_missing") throw refuseOwner("group");
     const answer = await answerOne(result.owner, services);
     const location = `/api/organizations/${organization.id}/users/${result.owner.id}`;

@@ -26,7 +26,7 @@ export interface AttentionInput extends LimitAttentionInput {
 }
 
 /** Number of keys shown; further ones are counted. */
-const MOST_KEYS = 5;
+const MAX_KEYS = 5;
 
 /** State of a key that has reached a limit of either kind. */
 const KEY_STATES = { cap: "cap_reached", budget: "over_budget" } as const;
@@ -34,7 +34,7 @@ type Kind = keyof typeof KEY_STATES;
 
 /** Returns the keys that are shown individually. */
 export function keysWithReachedLimits(keys: readonly KeyView[]): readonly KeyView[] {
-  return [...findKeys(keys, "cap").slice(0, MOST_KEYS), ...findKeys(keys, "budget").slice(0, MOST_KEYS)];
+  return [...findKeys(keys, "cap").slice(0, MAX_KEYS), ...findKeys(keys, "budget").slice(0, MAX_KEYS)];
 }
 
 function findKeys(keys: readonly KeyView[], kind: Kind): readonly KeyView[] {
@@ -78,14 +78,14 @@ function ofForecast({ organization, limits, forecastMicrocents }: AttentionInput
 
 function ofKeys(input: AttentionInput, kind: Kind): Attention[] {
   const found = findKeys(input.keys, kind);
-  const shown = found.slice(0, MOST_KEYS).flatMap(({ id, name }) => {
+  const shown = found.slice(0, MAX_KEYS).flatMap(({ id, name }) => {
     const limit = input.keyLimits
       .get(id)
       ?.find((one) => one.scope === "key" && one.kind === kind && standingOf(one) === "reached");
     const named = { name, keyId: id, ownerId: null };
     return limit === undefined ? [] : [describeReached(limit, named, input)];
   });
-  const more = found.length - MOST_KEYS;
+  const more = found.length - MAX_KEYS;
   if (more <= 0) return shown;
   const text = `${more} more API keys ${kind === "cap" ? "have reached a hard cap" : "are past a budget"}.`;
   const path = `/organizations/${input.organization.id}/keys`;

@@ -22,7 +22,7 @@ export interface Attention {
 }
 
 /** Number of items shown; further ones are counted. */
-const MOST_SHOWN = 5;
+const MAX_SHOWN = 5;
 
 interface Whose {
   readonly organization: Pick<OrganizationView, "id" | "currency">;
@@ -55,13 +55,13 @@ export function listReachedPools(input: LimitAttentionInput, kind: Kind): readon
       ? [describeReached(limit, { name, keyId: null, ownerId: id }, input)]
       : [],
   );
-  const more = reached.length - MOST_SHOWN;
+  const more = reached.length - MAX_SHOWN;
   if (more <= 0) return reached;
   const what = kind === "cap" ? "have reached a cap" : "are past a budget";
   const text = `${formatCountOf(more, "more group")} ${what}.`;
   const path = `/organizations/${input.organization.id}/groups`;
   const level = levelOf(kind);
-  return [...reached.slice(0, MOST_SHOWN), { level, text, label: "Groups", path }];
+  return [...reached.slice(0, MAX_SHOWN), { level, text, label: "Groups", path }];
 }
 
 interface Named {
@@ -103,7 +103,7 @@ function levelOf(kind: Kind): Attention["level"] {
 /** Lists limits that rejected requests today, most rejections first. */
 export function listStops(input: LimitAttentionInput): readonly Attention[] {
   const { stopped } = input.recent;
-  const shown = stopped.slice(0, MOST_SHOWN).map((stop) => describeStop(stop, input));
+  const shown = stopped.slice(0, MAX_SHOWN).map((stop) => describeStop(stop, input));
   const more = stopped.length - shown.length;
   if (more === 0) return shown;
   const text = `${formatCountOf(more, "more cap")} blocked requests today.`;

@@ -1,7 +1,7 @@
 /** Texts about limits (state, reset), and a month's spend compared with its limits. */
 import { DAY_MS } from "../../../shared/time/calendar.ts";
 import type { LimitPeriod } from "../../../shared/settings/limits.ts";
-import { isReached, roomUnder } from "../../../shared/money/money.ts";
+import { isReached, remainingUnder } from "../../../shared/money/money.ts";
 import { limitStateOf } from "../directory/arrange.ts";
 import type { KeyView, LimitFiguresView } from "./views.ts";
 import { type ShownMonth, shownMonthOf } from "../../../shared/settings/month-limits.ts";
@@ -87,5 +87,5 @@ export function isBudgetReached({ monthBudgetCents, spentMicrocents }: Spending)
 
 /** Returns whether an amount exceeds the cap. */
 export function isOverCap({ monthCapCents }: Pick<Spending, "monthCapCents">, microcents: number): boolean {
-  return monthCapCents !== null && roomUnder(monthCapCents, BigInt(Math.ceil(microcents))) < 0n;
+  return monthCapCents !== null && remainingUnder(monthCapCents, BigInt(Math.ceil(microcents))) < 0n;
 }

@@ -5,7 +5,7 @@ import { readKeyNames } from "../api/names.ts";
 import type { RecentRequest } from "../../../data-path/store/types/reporting.ts";
 import { describeUpstream } from "../explain/explained-request.ts";
 import { capScopeOf } from "../../../data-path/limits/spend-cap.ts";
-import { toldOf } from "../../../data-path/limits/told.ts";
+import { clientOutcomeOf } from "../../../data-path/limits/client-outcome.ts";
 import { LIMIT_PERIODS, type LimitPeriod } from "../../../shared/settings/limits.ts";
 import { timeOfId } from "../../../data-path/store/ids.ts";
 import type { LimitScope } from "../../../data-path/store/types/decision.ts";
@@ -84,7 +84,7 @@ function createUpstreamJudge(nowMs: number): UpstreamJudge {
   const last = new Map<string, RecentRequest[]>();
   return {
     look(request) {
-      const { upstream } = request.way;
+      const { upstream } = request.trace;
       if (upstream === null || request.recordedAtMs < nowMs - JUDGED_MS || !isJudged(request)) return;
       const own = last.get(upstream.name) ?? [];
       last.set(upstream.name, own);
@@ -106,7 +106,7 @@ function isFailure({ status, errorCode }: RecentRequest): boolean {
 
 function describe(name: string, own: readonly RecentRequest[]): FailingUpstream {
   const [newest] = own;
-  const upstream = newest?.way.upstream ?? null;
+  const upstream = newest?.trace.upstream ?? null;
   const { cause, envoy_details: details } = upstream === null ? NOTHING : describeUpstream(upstream);
   return {
     name,
@@ -144,7 +144,7 @@ function createStopCounter(nowMs: number): StopCounter {
   const counted = new Map<string, StoppedRequests>();
   return {
     look(request) {
-      const { errorCode } = toldOf(request);
+      const { errorCode } = clientOutcomeOf(request);
       const scope = capScopeOf(errorCode);
       if (scope === null || errorCode === null || (timeOfId(request.requestId) ?? 0) < startMs) return;
       const stop = { scope, ownerId: ownerOf(scope, request), period: periodOf(request), errorCode };

@@ -78,22 +78,22 @@ export function readUsageChoice({ query, nowMs }: Pick<PageCall, "query" | "nowM
 }
 
 /** Days that are shown hour by hour. */
-const MOST_DAYS_BY_HOUR = 7;
+const MAX_DAYS_BY_HOUR = 7;
 /** More columns than these become months. */
-const MOST_DAYS = 93;
+const MAX_DAYS = 93;
 
 /** The unit that is asked for; another one if that would make too many columns. */
 export function chooseUnit(range: DayRange, wanted = ""): UsageUnit {
   const days = daysIn(range).length;
   const most: Readonly<Record<string, number>> = {
-    hour: MOST_DAYS_BY_HOUR,
-    day: MOST_DAYS,
+    hour: MAX_DAYS_BY_HOUR,
+    day: MAX_DAYS,
     week: Infinity,
     month: Infinity,
   };
   const unit = USAGE_UNITS.find((one) => one === wanted);
   if (unit !== undefined && days <= (most[unit] ?? 0)) return unit;
-  return days > MOST_DAYS ? "month" : "day";
+  return days > MAX_DAYS ? "month" : "day";
 }
 
 function isGroup(by: string): boolean {

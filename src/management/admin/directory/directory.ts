@@ -9,14 +9,14 @@ import type { Page, PageInput } from "../../../data-path/store/types/page.ts";
 import type { Store } from "../../../data-path/store/types.ts";
 import type { ApiServices } from "../api/route.ts";
 import { type Figures, listGroups, listKeys, listUsers, type Listed, type Records } from "./list-owners.ts";
-import { MOST_LISTED } from "../schemas/arranged.ts";
+import { MAX_LISTED } from "../schemas/arranged.ts";
 import { readFigures } from "./read-figures.ts";
 
 const PIECE = 200;
 /** Fewer entries are read anew each time. */
 const SMALL = 1_000;
 /** Organizations whose directory is kept: tens of megabytes at most. */
-const MOST_KEPT = 2;
+const MAX_KEPT = 2;
 
 export interface Directory {
   /** By Redis's clock. */
@@ -55,7 +55,7 @@ export async function readDirectory(
   const entry: Kept = { newestChange, directory, goodUntilMs: Infinity };
   kept.delete(id);
   kept.set(id, entry);
-  for (const oldest of [...kept.keys()].slice(0, -MOST_KEPT)) kept.delete(oldest);
+  for (const oldest of [...kept.keys()].slice(0, -MAX_KEPT)) kept.delete(oldest);
   try {
     const { keys, users } = await directory;
     // A millisecond for each entry: reading takes a small part of the time, however often somebody asks.
@@ -89,7 +89,7 @@ async function readAll<Item>(readPage: (page: PageInput) => Promise<Page<Item>>)
     const { items, next }: Page<Item> = await readPage({ limit: PIECE, after });
     all.push(...items);
     after = next;
-  } while (after !== null && all.length < MOST_LISTED);
+  } while (after !== null && all.length < MAX_LISTED);
   return all;
 }
 

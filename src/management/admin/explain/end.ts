@@ -42,22 +42,23 @@ export function explainEnd(request: ExplainedRequest, currency: string): string 
   }
   if (code === null && status < 400) return explainAnswer(request, currency);
   const cause = explainUpstream(request);
-  const told = `the client got ${status}${code === null ? "" : ` ${code}`}`;
+  const outcome = `the client got ${status}${code === null ? "" : ` ${code}`}`;
   if (status < 400) {
     return `The response broke off${after(request)}${cause === null ? "" : `: ${cause}`}. Output until then is charged: ${costOf(request, currency)}.`;
   }
   const charged =
     request.cost_microcents === 0 ? "" : ` The request is charged ${costOf(request, currency)}.`;
-  if (cause === null) return `The request failed in the gateway: ${told}.${charged}`;
-  return `${capitalize(cause)}; ${told}.${charged}`;
+  if (cause === null) return `The request failed in the gateway: ${outcome}.${charged}`;
+  return `${capitalize(cause)}; ${outcome}.${charged}`;
 }
 
 /** Uses Envoy's words if available, instead of guessing who disconnected. */
 function explainLeft(request: ExplainedRequest): string {
   const { upstream } = request;
   const reason = reasonOf(request);
-  if (reason?.brokenBy === "client")
+  if (reason?.brokenBy === "client") {
     return `The client left${after(request)}, before the response was complete.`;
+  }
   // A silent upstream is recorded separately (exchange/ends/broken-end.ts): here the response had arrived and
   // was not read.
   if (upstream?.status === 200 && upstream.envoy_details?.startsWith("stream_idle_timeout") === true) {

@@ -6,9 +6,9 @@ import type { Identity } from "../../oidc/identity-provider.ts";
 import type { AuditInput } from "../../../data-path/store/types/audit.ts";
 import type { OwnerStore, UserRecord } from "../../../data-path/store/types/owners.ts";
 import { AdminError } from "../admin-error.ts";
-import { type Journal, recordRefusal, type Somebody } from "./record-sign-in.ts";
+import { type Journal, recordRefusal, type SignedInPerson } from "./record-sign-in.ts";
 
-type Signed = Somebody & Pick<Identity, "email">;
+type Signed = SignedInPerson & Pick<Identity, "email">;
 
 /**
  * Returns the user's id. Creates a user at a member's first sign-in; with other roles the person may have
@@ -43,7 +43,7 @@ export async function findUser(
 
 async function requireEnabled(
   { id, disabled }: UserRecord,
-  somebody: Somebody,
+  somebody: SignedInPerson,
   journal: Journal,
 ): Promise<string> {
   if (!disabled) return id;
@@ -55,7 +55,7 @@ async function requireEnabled(
 
 function describeCreation(
   made: UserRecord,
-  { issuer, subject, name }: Somebody,
+  { issuer, subject, name }: SignedInPerson,
   journal: Journal,
 ): AuditInput {
   return {

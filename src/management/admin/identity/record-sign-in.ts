@@ -13,7 +13,7 @@ export interface Journal {
   readonly requestId: string;
 }
 
-export type Somebody = Pick<PersonHolder, "issuer" | "subject" | "name" | "provider">;
+export type SignedInPerson = Pick<PersonHolder, "issuer" | "subject" | "name" | "provider">;
 
 /** Reason why a session was ended automatically. */
 export type EndReason = "role_withdrawn" | "user_disabled";
@@ -43,7 +43,7 @@ export function recordProgramStart(journal: Journal, holder: PersonHolder): Prom
 }
 
 /** Records a person whom the provider knows, but who has no role here. */
-export function recordRefusal(journal: Journal, somebody: Somebody, reason: string): Promise<void> {
+export function recordRefusal(journal: Journal, somebody: SignedInPerson, reason: string): Promise<void> {
   const after = { provider: somebody.provider, reason };
   return record(journal, null, "session.refused", somebody, { before: null, after });
 }
@@ -83,7 +83,7 @@ function record(
   journal: Journal,
   organizationId: string | null,
   action: string,
-  { issuer, subject, name, userId = null, ...somebody }: Somebody & Partial<PersonHolder>,
+  { issuer, subject, name, userId = null, ...somebody }: SignedInPerson & Partial<PersonHolder>,
   change: { readonly before: AuditFields | null; readonly after: AuditFields | null },
 ): Promise<void> {
   return write(journal, organizationId, {

@@ -7,7 +7,7 @@ export const LIMIT_STATES = ["reached", "near", "below", "none"] as const;
 export type LimitState = (typeof LIMIT_STATES)[number];
 
 /** Of each kind; an organization's further ones are listed only in the order of their creation. */
-export const MOST_LISTED = 10_000;
+export const MAX_LISTED = 10_000;
 export const DESCENDING = "-";
 
 /** The `next` of a list that is sorted: how many entries come before. */
@@ -19,7 +19,7 @@ export function arrangedFields<const States extends readonly [string, ...string[
     sort: choice(["name", "-name", "spend", "-spend", "last_used", "-last_used", "limit", "-limit"])
       .optional()
       .describe(
-        `Order of the first ${MOST_LISTED.toLocaleString("en-US")} entries; \`limit\`: by the used share of the tightest limit. \`-\` reverses it: \`-spend\`. Default: the order of their creation.`,
+        `Order of the first ${MAX_LISTED.toLocaleString("en-US")} entries; \`limit\`: by the used share of the tightest limit. \`-\` reverses it: \`-spend\`. Default: the order of their creation.`,
       ),
     state: z
       .enum(states, { error: `expected ${states.join(" or ")}` })

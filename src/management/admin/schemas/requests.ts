@@ -44,7 +44,7 @@ export type RequestQuery = z.output<typeof requestQuery>;
 const milliseconds = () => z.int().nullable();
 
 /** The fields that the key itself can read are in the middle; around them those for its organization only. */
-const { object, id, created_at, checks, ...told } = requestStatus.shape;
+const { object, id, created_at, checks, ...statusFields } = requestStatus.shape;
 
 type Moments = {
   [Name in keyof typeof TIMELINE as (typeof TIMELINE)[Name]["apiName"]]: Name extends "endMs"
@@ -74,7 +74,7 @@ const requestFields = {
   user_name: formerOwnerName(),
   group_id: textOrNull("Group at its admission; null: none, or unknown."),
   group_name: formerOwnerName(),
-  ...told,
+  ...statusFields,
   ...usageTokens(),
   duration_ms: milliseconds().describe("Milliseconds from the admission to the end; null: not measured."),
   first_token_ms: milliseconds().describe(

@@ -59,9 +59,9 @@ function formatModel(
   ];
 }
 
-function formatCapabilities(told: readonly string[] | null): string {
-  if (told === null) return "    # capabilities: [tools, vision, reasoning, json_schema]";
-  return `    capabilities: [${told.join(", ")}] # as the server tells them`;
+function formatCapabilities(capabilities: readonly string[] | null): string {
+  if (capabilities === null) return "    # capabilities: [tools, vision, reasoning, json_schema]";
+  return `    capabilities: [${capabilities.join(", ")}] # as the server tells them`;
 }
 
 /** JSON strings are valid YAML. */

@@ -25,7 +25,7 @@ export interface FirstConfigOptions {
 }
 
 /** Number of models in messages: a server may list tens of thousands; the file has all of them. */
-const MAX_TOLD = 10;
+const MAX_NAMED = 10;
 const HOST = "127.0.0.1";
 const PORTS = { listen: 10_000, admin: 10_001 };
 
@@ -41,10 +41,10 @@ export async function writeFirstConfig(options: FirstConfigOptions): Promise<voi
   const { models, strange, server } = await ask(place.baseUrl, keyVariable, onLoading);
   const { named, nameless } = nameModels(models, place.name);
   const leftOut = [...strange, ...nameless.map((name) => JSON.stringify(name))];
-  for (const id of leftOut.slice(0, MAX_TOLD)) {
+  for (const id of leftOut.slice(0, MAX_NAMED)) {
     notice(`Left out: ${id}, of which no model's name can be made.`);
   }
-  if (leftOut.length > MAX_TOLD) notice(`Left out: ${leftOut.length - MAX_TOLD} more entries of the list.`);
+  if (leftOut.length > MAX_NAMED) notice(`Left out: ${leftOut.length - MAX_NAMED} more entries of the list.`);
   if (named.length === 0) {
     throw new LaunchError(
       `${place.baseUrl}/models lists no model with a usable name. Name the model on that server.`,
@@ -72,7 +72,7 @@ export async function writeFirstConfig(options: FirstConfigOptions): Promise<voi
 function listIds(models: readonly NamedModel[]): string {
   return listFirst(
     models.map(({ catalogId }) => catalogId),
-    MAX_TOLD,
+    MAX_NAMED,
   );
 }
 

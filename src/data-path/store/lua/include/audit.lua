@@ -4,7 +4,7 @@
 -- more memory in Redis than its kind may have.
 
 local AUDIT_MS = 34560000000
-local MOST_BYTES = { changes = 4194304, ['sign-ins'] = 1048576 }
+local MAX_BYTES = { changes = 4194304, ['sign-ins'] = 1048576 }
 
 local function add_audit(audit, entry)
   if entry == '' then
@@ -14,7 +14,7 @@ local function add_audit(audit, entry)
   local oldest_ms = tonumber(string.match(id, '^%d+')) - AUDIT_MS
   redis.call('XTRIM', audit, 'MINID', '~', string.format('%.0f', oldest_ms))
   redis.call('PEXPIRE', audit, AUDIT_MS)
-  local most_bytes = MOST_BYTES[string.match(audit, '([^:]+):[^:]+$')]
+  local most_bytes = MAX_BYTES[string.match(audit, '([^:]+):[^:]+$')]
   local entries = redis.call('XLEN', audit)
   while entries > 1 and redis.call('MEMORY', 'USAGE', audit, 'SAMPLES', 0) > most_bytes do
     redis.call('XTRIM', audit, 'MAXLEN', math.floor(entries * 0.9))

@@ -1,5 +1,5 @@
 -- Number of deleted keys, users and groups of an organization whose records are kept until they expire, newest first.
-local MOST_DELETED = 10000
+local MAX_DELETED = 10000
 
 -- Deletes the record of older ones at once: their figures then have no name.
 local function bound_deleted(record, expires_at_ms)
@@ -7,7 +7,7 @@ local function bound_deleted(record, expires_at_ms)
   local list = prefix .. 'deleted'
   redis.call('ZADD', list, integer(now_milliseconds()), name)
   redis.call('PEXPIREAT', list, expires_at_ms)
-  if redis.call('ZCARD', list) > MOST_DELETED then
+  if redis.call('ZCARD', list) > MAX_DELETED then
     redis.call('UNLINK', prefix .. redis.call('ZPOPMIN', list)[1])
   end
 end

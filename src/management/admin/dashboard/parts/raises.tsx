@@ -1,5 +1,5 @@
 /** *Temporary raises*: active ones, each with a button to end it, and a creation form. */
-import { MOST_RAISES, raisablePeriods } from "../../../../shared/settings/raises.ts";
+import { MAX_RAISES, raisablePeriods } from "../../../../shared/settings/raises.ts";
 import { formatLimit } from "../../format.ts";
 import type { Problems } from "../form.ts";
 import { labelLimit } from "../../../../shared/settings/limit-words.ts";
@@ -50,7 +50,7 @@ function Raises({ page, scope, path, raises, limits, problems }: RaisesProps) {
           page={page}
           path={path}
           periods={periods}
-          isFull={problems.size === 0 && live.length >= MOST_RAISES}
+          isFull={problems.size === 0 && live.length >= MAX_RAISES}
           problems={problems}
         />
       ) : null}
@@ -93,7 +93,7 @@ function RaiseForm({ page, path, periods, isFull, problems }: RaiseFormProps) {
   const typed = typedIn(page, problems);
   const { period, amount, until, reason } = RAISE_INPUTS;
   if (periods.length === 0) return <p class="quiet">No cap to increase. Set a cap first.</p>;
-  if (isFull) return <p class="quiet">{MOST_RAISES} are live, and no more can be at the same time.</p>;
+  if (isFull) return <p class="quiet">{MAX_RAISES} are live, and no more can be at the same time.</p>;
   return (
     <Form page={page} action={`${path}/raises`} class="raise">
       <Select

@@ -37,7 +37,7 @@ export function UsageTable(props: UsageTableProps) {
     rows: own,
   }));
   const amounts = sorted.map(([, own]) => addUp(own, "cost_microcents"));
-  const decimals = Math.min(columnDecimals(amounts), amounts.every(isLarge) ? 2 : MOST_DECIMALS);
+  const decimals = Math.min(columnDecimals(amounts), amounts.every(isLarge) ? 2 : MAX_DECIMALS);
   return (
     <Section id={id} title={title}>
       {groups.length === 0 ? (
@@ -58,7 +58,7 @@ export function UsageTable(props: UsageTableProps) {
 }
 
 /** Decimals of sums; a single request's cost is shown completely on its own page. */
-const MOST_DECIMALS = 4;
+const MAX_DECIMALS = 4;
 
 /** Returns whether cents are precise enough. */
 function isLarge(microcents: number): boolean {

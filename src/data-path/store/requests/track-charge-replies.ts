@@ -10,7 +10,7 @@ import { isRefusedCharge } from "./refused-charge.ts";
  * Rejects as the command does.
  * @param command As the client returned it.
  */
-export function hearCharges(
+export function trackChargeReplies(
   { ownSpend }: StoreContext,
   charges: readonly ChargeInput[],
   command: Promise<unknown>,

@@ -1,10 +1,10 @@
 /**
  * Charges of requests that end with their first charge. Charges of one turn with the same usage row share one
- * command (`lua/charge-brief.lua`).
+ * command (`lua/charge-single.lua`).
  */
 import { expiryOf } from "../../../shared/time/calendar.ts";
 import { countFiredAlerts, type StoreContext } from "../context.ts";
-import { hearCharges } from "./hear-charges.ts";
+import { trackChargeReplies } from "./track-charge-replies.ts";
 import { chargedKeys, requestKey, tagCombinationsKey } from "../redis/keys.ts";
 import { textAt, unknownOutcome } from "../redis/parse-reply.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
@@ -17,11 +17,11 @@ import { formatTokenDifferences } from "./token-buckets.ts";
  * Returns whether the charge was applied. If not, the request has a record or occurs twice in this turn, and
  * nothing was changed.
  */
-export function chargeBrief(context: StoreContext, charge: FormattedCharge): Promise<boolean> {
+export function chargeSingle(context: StoreContext, charge: FormattedCharge): Promise<boolean> {
   const { keyId, day, model, tags, tagRow, currency, owners, usedTokens } = charge.input;
   // The day implies the month, and a key its organization.
   const row = [keyId, day, model, tagRow, currency, owners, tags, usedTokens?.buckets].join("\n");
-  return context.briefCharges.ask(row, charge, (charges) => chargeAll(context, charge.input, charges));
+  return context.singleCharges.ask(row, charge, (charges) => chargeAll(context, charge.input, charges));
 }
 
 /** @param row Any charge of the batch; names the usage row that all share. */
@@ -41,7 +41,7 @@ async function chargeRow(
   { organizationId, keyId, month, day, model, tags, tagRow, currency, owners }: RequestIdentity,
   charges: readonly FormattedCharge[],
 ): Promise<boolean> {
-  const shared = listOf["brief-charges"]<string | readonly string[]>({
+  const shared = listOf["single-charges"]<string | readonly string[]>({
     keyId,
     month,
     day,
@@ -54,14 +54,14 @@ async function chargeRow(
     figuresOfAll: sumOf(charges),
   });
   const ofEach = charges.flatMap(({ input, figures, entry }) =>
-    listOf["brief-charge"]({
+    listOf["single-charge"]({
       id: input.requestId,
       seq: String(input.sequence),
       figures: figures.join(" "),
       entry,
     }),
   );
-  const command = context.client.igwChargeBrief({
+  const command = context.client.igwChargeSingle({
     combinations: tagCombinationsKey(organizationId, month),
     sharedText: JSON.stringify([...shared, ...listTokens({ organizationId, keyId, owners }, charges)]),
     furtherKeys: charges.map(({ input }) => requestKey(organizationId, input.requestId)),
@@ -69,10 +69,10 @@ async function chargeRow(
     ...chargedKeys({ organizationId, keyId, day }),
   });
   const inputs = charges.map(({ input }) => input);
-  const reply = await hearCharges(context, inputs, command);
+  const reply = await trackChargeReplies(context, inputs, command);
   const outcome = textAt(reply, OUTCOME);
   if (outcome !== "applied" && outcome !== "on_record") throw unknownOutcome(outcome);
-  if (outcome === "applied") countFiredAlerts(context, reply, AT.chargedBrief.alertsFired);
+  if (outcome === "applied") countFiredAlerts(context, reply, AT.chargedSingle.alertsFired);
   return outcome === "applied";
 }
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { isOutOfReach } from "../../../src/data-path/grace/out-of-reach.ts";
+import { isUnreachable } from "../../../src/data-path/grace/unreachable.ts";
 
 function reply(message: string): Error {
   return Object.assign(new Error(message), { name: "ReplyError" });
 }
 
-describe("isOutOfReach", () => {
+describe("isUnreachable", () => {
   it.each([
     ["no answer in time", new Error("Command timed out")],
     ["a lost connection", new Error("Connection is closed.")],
@@ -18,7 +18,7 @@ describe("isOutOfReach", () => {
     ["too few replicas", reply("NOREPLICAS Not enough good replicas to write.")],
     ["a slot without a master", reply("CLUSTERDOWN The cluster is down")],
   ])("is true for %s", (_name, error) => {
-    expect(isOutOfReach(error)).toBe(true);
+    expect(isUnreachable(error)).toBe(true);
   });
 
   it.each([
@@ -29,6 +29,6 @@ describe("isOutOfReach", () => {
     ["an amount that is none", new RangeError("-1 microcents")],
     ["something that is no error", "text"],
   ])("is false for %s", (_name, error) => {
-    expect(isOutOfReach(error)).toBe(false);
+    expect(isUnreachable(error)).toBe(false);
   });
 });

@@ -33,7 +33,7 @@
 
 -- @input
 local shared = read_list(shared_text)
--- @row brief-charges shared 1 FIRST_TOKEN_BUCKET
+-- @row single-charges shared 1 FIRST_TOKEN_BUCKET
 local microcents = figures_of_all[COST_MICROCENTS]
 
 if redis.call('EXISTS', unpack(KEYS, FIRST_FURTHER_KEY)) > 0 then
@@ -61,7 +61,7 @@ local ids = {}
 for place = FIRST_FURTHER_KEY, #KEYS do
   local request = KEYS[place]
   local first = FIRST_FURTHER_ARGUMENT + 4 * (place - FIRST_FURTHER_KEY)
--- @row brief-charge ARGV first
+-- @row single-charge ARGV first
   ids[#ids + 1] = id
   -- Kept for a short time for repeated and late charges: figures as one text, and the fields that a charge is compared
   -- with.

@@ -3,7 +3,7 @@ import { type ErrorCode, GatewayError } from "../../shared/contract/errors.ts";
 import type { AdmissionDecision } from "../store/types/decision.ts";
 import type { RecentRequest } from "../store/types/reporting.ts";
 
-export interface Told {
+export interface ClientOutcome {
   /** HTTP status; null if the request's worker died and another closed its record. */
   readonly status: number | null;
   readonly errorCode: string | null;
@@ -25,7 +25,11 @@ const CODES: Readonly<Record<Exclude<AdmissionDecision, "admitted">, ErrorCode>>
   organization_cap_reached: "org_hard_cap_reached",
 };
 
-export function toldOf({ refusal, status, errorCode }: Pick<RecentRequest, "refusal" | keyof Told>): Told {
+export function clientOutcomeOf({
+  refusal,
+  status,
+  errorCode,
+}: Pick<RecentRequest, "refusal" | keyof ClientOutcome>): ClientOutcome {
   if (refusal === null || refusal === "admitted") return { status, errorCode };
   const error = new GatewayError(CODES[refusal]);
   // The errors of admissions have the same status on every route.

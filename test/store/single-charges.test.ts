@@ -16,19 +16,19 @@ import {
 
 const test = withTestStore();
 
-describe("charges of brief requests", () => {
-  const brief = (identity: RequestIdentity, total: bigint, changes: Partial<ChargeInput> = {}) =>
-    test.store.charge(chargeInput(identity, 1, total, { final: FINAL, isBrief: true, ...changes }));
+describe("charges of requests that end with their first charge", () => {
+  const single = (identity: RequestIdentity, total: bigint, changes: Partial<ChargeInput> = {}) =>
+    test.store.charge(chargeInput(identity, 1, total, { final: FINAL, isSingleCharge: true, ...changes }));
   const APPLIED = { outcome: "applied" };
 
   it("are one command for all of a turn that count in the same row, and leave what each of them would", async () => {
     const first = await createRequest(test.store);
     const identities = [1, 2, 3].map((index) => ({ ...first, requestId: `${first.requestId}${index}` }));
     // From then on the script is known to the node.
-    await brief({ ...first, requestId: `${first.requestId}0` }, 0n);
+    await single({ ...first, requestId: `${first.requestId}0` }, 0n);
     const before = await countScripts(test.client);
     const charged = await Promise.all(
-      identities.map((identity, index) => brief(identity, BigInt(index + 1), { toolMicrocents: 1n })),
+      identities.map((identity, index) => single(identity, BigInt(index + 1), { toolMicrocents: 1n })),
     );
     expect(charged).toEqual([APPLIED, APPLIED, APPLIED]);
     expect((await countScripts(test.client)) - before).toBe(1);
@@ -44,7 +44,7 @@ describe("charges of brief requests", () => {
         .toReversed(),
     );
     for (const [index, identity] of identities.entries()) {
-      expect(await brief(identity, 9n)).toEqual({ outcome: "repeated" });
+      expect(await single(identity, 9n)).toEqual({ outcome: "repeated" });
       const corrected = chargeInput(identity, 2, BigInt(10 * (index + 1)), { final: FINAL });
       expect(await test.store.charge(corrected)).toEqual(APPLIED);
     }
@@ -65,11 +65,11 @@ describe("charges of brief requests", () => {
     ];
     const tagged = { ...usual, requestId: `${usual.requestId}-tagged`, tags: '{"team":"a"}' };
     await Promise.all([
-      brief(usual, 1n),
-      brief({ ...otherModel, model: "acme/other" }, 10n),
-      brief(tagged, 100n),
-      brief(siblings, 1_000n),
-      brief(strangers, 10_000n),
+      single(usual, 1n),
+      single({ ...otherModel, model: "acme/other" }, 10n),
+      single(tagged, 100n),
+      single(siblings, 1_000n),
+      single(strangers, 10_000n),
     ]);
     const { rows } = await test.store.readUsage(key.organizationId, usual.month);
     const counted = rows.map(({ keyId, model, tags, costMicrocents }) => ({
@@ -98,10 +98,10 @@ describe("charges of brief requests", () => {
     await test.store.hold(holdInput(held));
     await test.store.charge(chargeInput(progressed, 1, 5n));
     const charged = [
-      brief(held, 10n),
-      brief(progressed, 100n, { sequence: 2 }),
-      brief(fresh, 1_000n),
-      brief(fresh, 1_000n),
+      single(held, 10n),
+      single(progressed, 100n, { sequence: 2 }),
+      single(fresh, 1_000n),
+      single(fresh, 1_000n),
     ];
     const repeated = { outcome: "repeated" };
     expect(await Promise.all(charged)).toEqual([APPLIED, APPLIED, APPLIED, repeated]);
@@ -114,7 +114,7 @@ describe("charges of brief requests", () => {
     const first = await createRequest(test.store);
     const most = 2n ** 53n - 1n;
     await Promise.all(
-      [1, 2, 3].map((index) => brief({ ...first, requestId: `${first.requestId}${index}` }, most)),
+      [1, 2, 3].map((index) => single({ ...first, requestId: `${first.requestId}${index}` }, most)),
     );
     expect(await test.client.hget(spendKey(first.organizationId, first.month), "organization")).toBe(
       String(3n * most),
@@ -124,8 +124,8 @@ describe("charges of brief requests", () => {
   it("refuse a figure that is none alone", async () => {
     const first = await createRequest(test.store);
     const [good, bad] = await Promise.allSettled([
-      brief(first, 5n),
-      brief({ ...first, requestId: `${first.requestId}-bad` }, -1n),
+      single(first, 5n),
+      single({ ...first, requestId: `${first.requestId}-bad` }, -1n),
     ]);
     expect(good).toMatchObject({ status: "fulfilled", value: APPLIED });
     expect(bad).toMatchObject({ status: "rejected", reason: expect.any(RangeError) });

@@ -16,7 +16,7 @@ const UNAVAILABLE = new Set([
  * Returns whether an error of the store means that Redis is unreachable: no connection, no reply in time, or
  * a reply that it cannot serve now. All other errors (a script's own, a malformed reply) are defects.
  */
-export function isOutOfReach(error: unknown): boolean {
+export function isUnreachable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) return false;
   if (error.name !== "ReplyError") return true;
