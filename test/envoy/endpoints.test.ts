@@ -37,6 +37,37 @@ describe("endpoints that need no key", () => {
     expect(answer.headers["content-type"]).toMatch(/^application\/json/u);
     expect(answer.json()).toMatchObject({ object: "service", endpoints: listServedEndpoints() });
   });
+
+  it("shows a page in a browser, without scripts, and JSON to programs that take anything", async () => {
+    const headers = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+    const page = await chat.send({ key: null, path: "/", headers });
+    expect(page.status).toBe(200);
+    expect(page.headers).toMatchObject({ "content-type": "text/html; charset=utf-8", vary: "accept" });
+    expect(page.headers["content-security-policy"]).toContain("default-src 'none'");
+    expect(page.text).toContain("<h1>Inference gateway</h1>");
+    const program = await chat.send({ key: null, path: "/", headers: { accept: "*/*" } });
+    expect(program.headers["content-type"]).toBe("application/json");
+  });
+});
+
+describe("GET /v1/requests", () => {
+  it("lists the key's own requests, newest first, page by page, and none of another key", async () => {
+    const [own, other] = [await chat.stack.createKey(), await chat.stack.createKey()];
+    const ask = async (key: string) =>
+      String((await chat.send({ key, body: chatBody({ model: "acme/none" }) })).headers["x-request-id"]);
+    const ids = [await ask(own.key), await ask(own.key)];
+    await ask(other.key);
+    const read = async (query: string) =>
+      (await chat.send({ key: own.key, path: `/v1/requests${query}` })).json() as {
+        data: { id: string; error_code: string }[];
+        next: string | null;
+      };
+    const isListed = async () => (await read("")).data.length;
+    await expect.poll(isListed).toBe(2);
+    const { data, next } = await read("?limit=1");
+    expect(data).toMatchObject([{ id: ids[1], error_code: "model_not_found" }]);
+    expect((await read(`?limit=1&after=${next}`)).data).toMatchObject([{ id: ids[0] }]);
+  });
 });
 
 describe("GET /v1/models", () => {

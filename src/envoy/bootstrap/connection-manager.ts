@@ -44,7 +44,10 @@ export function createConnectionManager(
       ...createTracing(otlp),
       "#local_reply_config": "Envoy's own replies in the gateway's shape, see docs/envoy.md.",
       local_reply_config: createLocalReplyConfig(reference),
-      route_config: createRouteConfig(options, config.documentationUrl ?? reference),
+      route_config: createRouteConfig(options, {
+        documentation: config.documentationUrl ?? reference,
+        dashboard: config.dashboard.baseUrl,
+      }),
       http_filters: createHttpFilters(limits.maxRequestBytes, options, jwt.providers),
     }),
   };

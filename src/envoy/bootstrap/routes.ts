@@ -6,6 +6,7 @@ import { listServedEndpoints } from "../../shared/contract/endpoints.ts";
 import { REMAINING_HEADER } from "../../shared/contract/header-names.ts";
 import { CONTENT_LENGTH_FILTER, PROCESSING_FILTER, UPSTREAM_HEADER } from "../names.ts";
 import { createBodyBehindHeaders } from "./filters.ts";
+import { type FrontPage, formatFrontPage, FRONT_PAGE_POLICY } from "./front-page.ts";
 import { createReplyRestorer, GRPC_REQUESTS } from "./grpc-requests.ts";
 import { formatSeconds, type ResolvedOptions } from "./render-options.ts";
 import { type EnvoyNode, type EnvoyValue, oneLine, typed } from "./yaml-document.ts";
@@ -14,12 +15,12 @@ const HEALTH_BODY = JSON.stringify({ status: "ok" });
 
 const PROBE_METHODS = "GET|HEAD";
 
-/** Returns the `route_config` of the HTTP connection manager. @param documentation Address that `GET /` returns. */
-export function createRouteConfig(options: ResolvedOptions, documentation: string): EnvoyNode {
+/** Returns the `route_config` of the HTTP connection manager. @param page Addresses that `GET /` returns. */
+export function createRouteConfig(options: ResolvedOptions, page: FrontPage): EnvoyNode {
   const service = JSON.stringify({
     object: "service",
     name: "inference-gateway",
-    documentation,
+    documentation: page.documentation,
     endpoints: listServedEndpoints(),
   });
   return {
@@ -33,6 +34,7 @@ export function createRouteConfig(options: ResolvedOptions, documentation: strin
           createGrpcRoute(),
           createTwoHostsRoute(),
           createPublicRoute("/healthz", "The process answers: for liveness probes.", HEALTH_BODY),
+          createFrontPageRoute(page),
           createPublicRoute("/", "SDKs and command lines probe these without a key.", service),
           createPublicRoute("/api/hello", null, service),
           createReadinessRoute(),
@@ -71,18 +73,43 @@ function createTwoHostsRoute(): EnvoyNode {
 }
 
 /** Other methods of a public path reach the last route, where the sidecar answers 405. */
-function createPublicRoute(path: string, comment: string | null, body: string): EnvoyNode {
+function createPublicRoute(
+  path: string,
+  comment: string | null,
+  body: string,
+  mediaType = "application/json",
+) {
   return {
     ...(comment === null ? {} : { "#": comment }),
     match: matchProbe(path),
     direct_response: { status: 200, body: oneLine({ inline_string: body }) },
     response_headers_to_add: [
-      createResponseHeader("content-type", "application/json"),
+      createResponseHeader("content-type", mediaType),
       createResponseHeader(REMAINING_HEADER, "0"),
       createResponseHeader("x-request-id", "%REQ(X-REQUEST-ID)%"),
       createResponseHeader("request-id", "%REQ(X-REQUEST-ID)%"),
     ],
     typed_per_filter_config: disableAll(),
+  } satisfies EnvoyNode;
+}
+
+function createFrontPageRoute(page: FrontPage): EnvoyNode {
+  const match = matchProbe("/");
+  const isBrowser = { name: "accept", string_match: oneLine({ contains: "text/html" }) };
+  const { response_headers_to_add: headers, ...route } = createPublicRoute(
+    "/",
+    "People who open the base URL in a browser.",
+    formatFrontPage(page),
+    "text/html; charset=utf-8",
+  );
+  return {
+    ...route,
+    match: { ...match, headers: [...match.headers, isBrowser] },
+    response_headers_to_add: [
+      ...headers,
+      createResponseHeader("content-security-policy", FRONT_PAGE_POLICY),
+      createResponseHeader("vary", "accept"),
+    ],
   };
 }
 
@@ -128,7 +155,7 @@ function createConnectRoute(): EnvoyNode {
   };
 }
 
-function matchProbe(path: string): EnvoyNode {
+function matchProbe(path: string) {
   return {
     path,
     headers: [{ name: ":method", string_match: oneLine({ safe_regex: { regex: PROBE_METHODS } }) }],

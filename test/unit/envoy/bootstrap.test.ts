@@ -178,6 +178,8 @@ describe("renderBootstrap", () => {
     expect(open.map(({ match }) => match)).toEqual([
       { prefix: "/", headers: [{ name: ":authority", string_match: { contains: "," } }] },
       expect.objectContaining({ path: "/healthz" }),
+      // For browsers, then for programs.
+      expect.objectContaining({ path: "/" }),
       expect.objectContaining({ path: "/" }),
       expect.objectContaining({ path: "/api/hello" }),
       { connect_matcher: {} },

@@ -20,6 +20,8 @@ describe("findEndpoint", () => {
     ["/v1/models", "models", "chat", null],
     ["/v1/models/acme/echo", "model", "chat", "acme/echo"],
     ["/v1/models/acme%2Fecho", "model", "chat", "acme/echo"],
+    ["/v1/requests", "requests", "chat", null],
+    ["/v1/requests?limit=5", "requests", "chat", null],
     ["/v1/requests/req_1", "request", "chat", "req_1"],
     ["/v1/messages/batches", "unknown", "messages", null],
     ["/v1/models/", "unknown", "chat", null],

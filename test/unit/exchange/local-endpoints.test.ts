@@ -5,6 +5,7 @@ import {
   createLocalEndpoints,
   type LocalEndpointServices,
 } from "../../../src/data-path/exchange/admission/local-endpoints.ts";
+import type { RecentRequest } from "../../../src/data-path/store/types/reporting.ts";
 import { PROTOCOLS } from "../../../src/data-path/translation/protocols.ts";
 import { createCatalogOf } from "../catalog/support.ts";
 import { ADMISSION } from "./admission-fixture.ts";
@@ -27,6 +28,7 @@ function open(changes: Partial<LocalEndpointServices["store"]> = {}) {
       readSpend: away,
       readLimits: () => Promise.resolve({ timeMs: 0, limits: [] }),
       findRequest: none,
+      listRequests: () => Promise.resolve({ items: [], next: null }),
       ...changes,
     },
     meter,
@@ -64,6 +66,32 @@ describe("an endpoint that the gateway answers by itself", () => {
     );
     expect(await codeOf(hidden)).toBe("model_not_found");
   });
+
+  it("lists requests of the key only, whatever the query says", async () => {
+    const keys: string[] = [];
+    const { answers } = open({
+      listRequests: (_organization, page, filter) => {
+        expect(page).toEqual({ limit: 5, after: "1-1_-" });
+        for (const keyId of [ADMISSION.keyId, "key_other"]) {
+          if (filter?.matches({ keyId } as RecentRequest) === true) keys.push(keyId);
+        }
+        return Promise.resolve({ items: [], next: "1-0_-" });
+      },
+    });
+    const path = "/v1/requests?limit=5&after=1-1_-&key_id=key_other";
+    const reply = await answers.answer({ ...ADMISSION, endpoint: "requests" }, path);
+    expect(JSON.parse(reply.body)).toEqual({ object: "list", data: [], has_more: true, next: "1-0_-" });
+    expect(keys).toEqual([ADMISSION.keyId]);
+  });
+
+  it.each(["limit=0", "limit=101", "limit=x", "after=1", "after=0-0_-"])(
+    "takes no page of requests with %s",
+    async (query) => {
+      const { answers } = open();
+      const answer = answers.answer({ ...ADMISSION, endpoint: "requests" }, `/v1/requests?${query}`);
+      expect(await codeOf(answer)).toBe("invalid_parameter");
+    },
+  );
 
   it.each([
     { name: "Redis fails", endpoint: "key", changes: {}, code: "gateway_unavailable", status: 503 },

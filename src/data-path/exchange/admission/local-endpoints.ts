@@ -5,6 +5,8 @@ import { GatewayError } from "../../../shared/contract/errors.ts";
 import type { Admission } from "../../limits/admission.ts";
 import { type KeyStatusStore, readKeyStatus } from "../../limits/read-key-status.ts";
 import { formatRequestStatus, withoutAmounts } from "../../limits/request-status.ts";
+import { readRequestPage, type RequestList } from "../../limits/request-list.ts";
+import type { RecentRequest } from "../../store/types/reporting.ts";
 import type { Store } from "../../store/types.ts";
 import type { RequestMeter } from "../../../shared/telemetry/request-meter.ts";
 import type { Protocol, ProtocolName } from "../../translation/client-protocol.ts";
@@ -24,7 +26,7 @@ export interface LocalEndpoints {
 export interface LocalEndpointServices {
   readonly catalog: () => Catalog;
   readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
-  readonly store: KeyStatusStore & Pick<Store, "findRequest">;
+  readonly store: KeyStatusStore & Pick<Store, "findRequest" | "listRequests">;
   readonly meter: Pick<RequestMeter, "finished">;
 }
 
@@ -68,6 +70,8 @@ async function answerWithoutBody(
       return getModel(services.catalog(), questionOf(services, admission), admission.resource ?? "");
     case "key":
       return keyStatus(services, admission);
+    case "requests":
+      return requestList(services, admission, queryOf(path));
     case "request":
       return requestStatus(services, admission);
     case "chat_completions":
@@ -113,6 +117,19 @@ async function requestStatus({ store }: LocalEndpointServices, admission: Admiss
   if (found === null) throw new GatewayError("request_not_found");
   const status = formatRequestStatus(found);
   return organization?.hideAmounts === false ? status : withoutAmounts(status);
+}
+
+/** One call looks through a bounded number of the organization's requests, so that no key can load Redis. */
+async function requestList({ store }: LocalEndpointServices, admission: Admission, query: URLSearchParams) {
+  const { organizationId, keyId } = admission;
+  const page = readRequestPage(query);
+  const filter = { fromMs: null, matches: (request: RecentRequest) => request.keyId === keyId };
+  const [{ items, next }, organization] = await reachable(
+    Promise.all([store.listRequests(organizationId, page, filter), store.getOrganization(organizationId)]),
+  );
+  const shown = items.map(formatRequestStatus);
+  const data = organization?.hideAmounts === false ? shown : shown.map((status) => withoutAmounts(status));
+  return { object: "list", data, has_more: next !== null, next } satisfies RequestList;
 }
 
 async function reachable<Value>(answer: Promise<Value>): Promise<Value> {

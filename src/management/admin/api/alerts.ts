@@ -12,7 +12,8 @@ import {
 import type { OrganizationRecord } from "../../../data-path/store/types/management.ts";
 import { AdminError, invalidField } from "../admin-error.ts";
 import { alert, alertPage, redelivery } from "../schemas/alert.ts";
-import { isInStreams, pageQuery, STREAM_CURSOR } from "../schemas/page.ts";
+import { isInStreams } from "../../../data-path/store/requests/cursor.ts";
+import { pageQuery, STREAM_CURSOR } from "../schemas/page.ts";
 import { answerList, parsePage } from "./answers.ts";
 import { defineOrganizationRoute } from "./route.ts";
 import { listWords } from "../../../shared/text/list-words.ts";

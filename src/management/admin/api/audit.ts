@@ -1,6 +1,7 @@
 /** `GET …/audit`: who changed what and when, with values before and after. */
 import * as z from "zod";
-import { isInStreams, pageOf, type PageQuery, pageQuery } from "../schemas/page.ts";
+import { isInStreams } from "../../../data-path/store/requests/cursor.ts";
+import { pageOf, type PageQuery, pageQuery } from "../schemas/page.ts";
 import { answerList, parsePage } from "./answers.ts";
 import { type ApiAnswer, type ApiServices, defineOrganizationRoute, defineRoute } from "./route.ts";
 import { actor, timestamp } from "../../../shared/settings/input-schemas.ts";

@@ -6,6 +6,7 @@ import * as z from "zod";
 import { modelBody, modelListBody } from "../../../data-path/catalog/answer-schemas.ts";
 import { ERRORS, type ErrorCode } from "../../../shared/contract/errors.ts";
 import { keyStatus } from "../../../data-path/limits/key-status.ts";
+import { DEFAULT_REQUESTS, MAX_REQUESTS, requestList } from "../../../data-path/limits/request-list.ts";
 import { requestStatus } from "../../../data-path/limits/request-status.ts";
 import { errorBody } from "../schemas/fields.ts";
 import {
@@ -26,6 +27,7 @@ const named = z
   .registry<{ id: string }>()
   .add(keyStatus, { id: "Key" })
   .add(requestStatus, { id: "Request" })
+  .add(requestList, { id: "RequestList" })
   .add(modelBody, { id: "Model" })
   .add(modelListBody, { id: "ModelList" })
   .add(errorBody, { id: "Error" });
@@ -57,6 +59,24 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
     operationId: "getKey",
     summary: "Limits, spend and headroom of the key, and what blocks it.",
     answer: keyStatus,
+  },
+  "/v1/requests": {
+    operationId: "listRequests",
+    summary: "List recent requests of the key, newest first, rejected ones included.",
+    parameters: [
+      describeParameter("query", "limit", `Maximum number of requests; default: ${DEFAULT_REQUESTS}.`, {
+        type: "integer",
+        minimum: 1,
+        maximum: MAX_REQUESTS,
+      }),
+      describeParameter(
+        "query",
+        "after",
+        "`next` of the previous page. One call looks through 2,000 requests of the organization, so a page can have fewer than `limit` and a `next`.",
+      ),
+    ],
+    answer: requestList,
+    errors: { 400: describeCode("invalid_parameter") },
   },
   "/v1/requests/{request_id}": {
     operationId: "getRequest",

@@ -3,12 +3,10 @@ import { requestStatus } from "../../../data-path/limits/request-status.ts";
 import { record, timestamp } from "../../../shared/settings/input-schemas.ts";
 import { answer, count, moment, tagFilter, textOrNull } from "./fields.ts";
 import { formerOwnerName, ownerIdFilter } from "./owner.ts";
-import { isInStreams, pageFields, pageOf } from "./page.ts";
+import { isInStreams, REQUEST_CURSOR } from "../../../data-path/store/requests/cursor.ts";
+import { pageFields, pageOf } from "./page.ts";
 import { usageTokens } from "./tokens.ts";
 import { TIMELINE } from "../../../data-path/store/requests/facts.ts";
-
-/** Positions in two streams, or the end of one: the store's `next`. */
-const REQUEST_CURSOR = /^(?:[0-9]{1,20}-[0-9]{1,20}|-)_(?:[0-9]{1,20}-[0-9]{1,20}|-)$/;
 
 const STATUS_EXPECTATION =
   "expected a status such as 402, a class such as 4xx, or an error code such as hard_cap_reached";

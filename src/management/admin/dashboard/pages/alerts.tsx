@@ -1,6 +1,7 @@
 /** *Alerts*: fired alerts, their deliveries, and redelivery. */
 import { checkInput } from "../../http/check-input.ts";
-import { isInStreams, pageQuery, STREAM_CURSOR } from "../../schemas/page.ts";
+import { isInStreams } from "../../../../data-path/store/requests/cursor.ts";
+import { pageQuery, STREAM_CURSOR } from "../../schemas/page.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { AlertList, REDELIVER } from "../parts/alert-list.tsx";
 import { Form } from "../parts/fields.tsx";
