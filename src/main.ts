@@ -6,12 +6,13 @@ import { runProgram } from "./operation/cli/run-program.ts";
 import { isStackCommand } from "./operation/cli/stack-program.ts";
 import { packageFile } from "./shared/host/package-files.ts";
 
-// What a process has compiled, lazily compiled functions included, the next one reads: a worker's first thousand requests
-// cost a tenth less CPU. The directory is the package's own: whoever can write there can change the program as well. If
-// this process can't, as in an image, Node goes without.
+// Caches compiled code, including lazily compiled functions, for later processes: a worker's first thousand
+// requests cost 10 % less CPU. The directory belongs to the package: anyone who can write there can change
+// the program as well. In a read-only image, Node works without the cache.
 enableCompileCache(fileURLToPath(packageFile(".cache/compiled")));
 
-// A reader that goes early, such as `head`, ends a command quietly. A stack goes on: stdout is only its log.
+// A reader that exits early, such as `head`, ends a command quietly. A stack continues: stdout is only its
+// log.
 if (!isStackCommand(process.argv)) {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0);

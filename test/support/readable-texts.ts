@@ -1,4 +1,4 @@
-/** Every text of this repository that users read: prose of pages, and texts in the source. Comments and code are left out. */
+/** Every text of this repository that users read: prose of pages, and texts in the source; and the comments of the source. */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -47,6 +47,26 @@ export function readSourceTexts(): readonly ReadableText[] {
     return found;
   });
 }
+
+/** Comments of the source that stand on lines of their own, each as one text; generated files are left out. */
+export function readSourceComments(): readonly ReadableText[] {
+  return listFiles("src/*.ts", "src/*.tsx", "src/*.js", "src/*.lua")
+    .filter((file) => !file.includes("/generated/"))
+    .flatMap((file) => {
+      const source = readFileSync(ROOT + file, "utf8");
+      const comment = file.endsWith(".lua") ? LUA_COMMENT : COMMENT;
+      return [...source.matchAll(comment)].map(({ 0: written, index }) => ({
+        file,
+        line: source.slice(0, index).split("\n").length,
+        text: withoutCode(written.replaceAll(MARKS, " ").trim().replaceAll(/\s+/g, " ")),
+      }));
+    });
+}
+
+/** A block, or lines with the same mark. */
+const COMMENT = /^[ \t]*\/\*[^]*?\*\/|(?:^[ \t]*\/\/.*\n)+/gm;
+const LUA_COMMENT = /(?:^[ \t]*--(?! @).*\n)+/gm;
+const MARKS = /^[ \t]*(?:\/\*+|\*+\/|\*|\/\/|--)|\*+\/$/gm;
 
 /** Code in backticks is no prose. */
 function withoutCode(text: string): string {

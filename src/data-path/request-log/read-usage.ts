@@ -87,7 +87,7 @@ function createCounts(): ReadCounts {
   return { files: 0, damagedLines: 0, otherCurrencyRequests: 0 };
 }
 
-/** Which requests are read. */
+/** Filter of the requests to read. */
 interface Wanted {
   readonly month: string;
   readonly currencies: Currencies;

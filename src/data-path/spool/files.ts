@@ -9,7 +9,7 @@ export interface SpoolOwner {
   readonly index: number;
   /** Number of workers of this host. */
   readonly workers: number;
-  /** Of this process; later processes have greater ones, compared as text. */
+  /** Generation of this process; later processes have greater ones, compared as text. */
   readonly generation: string;
 }
 

@@ -33,7 +33,7 @@ export function createRun({ context, isOpen, meter }: RunOptions): Run {
     if (meter === null) return commands(context);
     const startMs = performance.now();
     const answer = commands(context);
-    // The meter runs beside the caller, which waits for no additional promise.
+    // The meter runs in parallel with the caller, which waits for no additional promise.
     answer.then(
       () => meter.ended(operation, performance.now() - startMs, false),
       () => meter.ended(operation, performance.now() - startMs, true),

@@ -2,7 +2,7 @@
  * Contract between the gateway and a wire protocol: parse a client's request body once, convert it for the upstream,
  * and convert the upstream's answer back. Pure: bytes in, bytes out; nothing here knows Envoy or Redis.
  *
- * Each pair of client and upstream protocol has a directory beside this file (`chat-to-chat/`, `messages-to-chat/`, …)
+ * Each pair of client and upstream protocol has a directory next to this file (`chat-to-chat/`, `messages-to-chat/`, …)
  * with the same layout: `translation.ts`, `request.ts` and `answer.ts` implement the contracts below, `error-body.ts`
  * formats errors, `request/` parses and converts a body, `response/` handles a whole answer, `stream/` a streamed one.
  * Shared code: `read-request.ts` (all requests), `conversation/` (translating directories: a conversation as chat
@@ -120,7 +120,7 @@ export interface PromptSize {
   readonly predictionBytes: number;
   /** The body contains everything that the model reads: no tool, search or store of the model server adds to it. */
   readonly isWhole: boolean;
-  /** What makes the cost unbounded; absent if the cost has a bound. */
+  /** Cause of an unbounded cost; absent if the cost has a bound. */
   readonly unbounded?: { readonly param: string; readonly reason: string } | undefined;
 }
 

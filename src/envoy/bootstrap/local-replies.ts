@@ -35,7 +35,7 @@ export interface LocalReplyRow {
   readonly path?: string;
   /** Further headers, for the sidecar when it replaces the reply. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Message, if the one from `ERRORS` would not tell the client what to change. */
+  /** Message, if the one from `ERRORS` would not say what the client must change. */
   readonly message?: string;
 }
 

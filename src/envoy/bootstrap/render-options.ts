@@ -66,7 +66,7 @@ export const DEFAULT_TIMEOUTS: EdgeTimeouts = {
   hangSeconds: 10,
 };
 
-/** About fifty of the largest bodies at once, and room for streams. */
+/** About fifty of the largest bodies at once, and memory for streams. */
 const DEFAULT_MAX_HEAP_BYTES = 2 * 1024 ** 3;
 
 /** Applies the defaults. */

@@ -15,7 +15,7 @@ import type { CredentialFile } from "./upstream-secrets.ts";
 import { type AuthorityPlaces, createUpstreamTls } from "./upstream-tls.ts";
 import { type EnvoyNode, oneLine } from "./yaml-document.ts";
 
-/** What an upstream's cluster depends on besides its own settings. */
+/** Further inputs of an upstream's cluster, besides its settings. */
 export interface UpstreamFiles extends AuthorityPlaces {
   readonly credentials: readonly CredentialFile[];
   /** True if the upstream or one of its models is configured to speak messages. */

@@ -36,7 +36,7 @@ interface Edit {
   readonly start: number;
   readonly end: number;
   readonly text: string;
-  /** Of two edits at the same position, the deeper one comes first. */
+  /** Depth of the edit: of two edits at the same position, the deeper one comes first. */
   readonly depth?: number;
 }
 

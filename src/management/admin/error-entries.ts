@@ -9,9 +9,9 @@ export interface ErrorEntry {
   /** "503 / 529": the second is for the messages routes. */
   readonly status: string;
   readonly type: string;
-  /** What happened. */
+  /** Description of the error. */
   readonly meaning: string;
-  /** What the caller can do besides retrying, or whom to ask; may be empty. */
+  /** Possible action besides retrying, or whom to ask; may be empty. */
   readonly remedy: string;
   readonly retry: Retry;
 }

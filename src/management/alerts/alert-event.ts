@@ -10,7 +10,7 @@ const TYPES = {
   hard_cap: "hard_cap.threshold_reached",
 } as const;
 
-/** Returns the type of an alert, which tells what kind of amount its threshold refers to. */
+/** Returns the type of an alert, which names the kind of amount of its threshold. */
 export function alertTypeOf({ kind }: Pick<AlertRecord, "kind">): (typeof TYPES)[keyof typeof TYPES] {
   return TYPES[kind];
 }

@@ -28,7 +28,7 @@ type Alerts = AlertMessage["alerts"];
 
 const CENTS_PER_UNIT = 100;
 
-/** Whose requests a cap rejects. */
+/** Requests that a cap rejects, by scope. */
 const WHO = {
   key: "this key",
   user: "all keys of this user",

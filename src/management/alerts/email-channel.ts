@@ -23,7 +23,7 @@ export interface EmailChannelOptions {
   readonly logger: Logger<"warn">;
 }
 
-/** State of earlier attempts, so that nobody gets an email twice. */
+/** State of earlier attempts, so that no recipient gets an email twice. */
 const progressSchema = z.object({
   left: z.array(z.string()),
   accepted: z.number(),

@@ -9,7 +9,10 @@ export interface ChannelMetrics {
   readonly failedAttempts: number;
 }
 
-/** Counters of one process since its start; the age covers all organizations, whoever delivers for them. */
+/**
+ * Counters of one process since its start; the age covers all organizations, even if another process delivers
+ * for them.
+ */
 export interface AlertMetrics {
   /** Alerts fired by commands of this process: closings, corrections and changed limits; workers count theirs. */
   readonly fired: number;

@@ -21,7 +21,7 @@ interface VerifyOptions {
   readonly json?: true;
 }
 
-/** Longer than on the request path: nobody waits, and reading a month's usage takes time. */
+/** Longer than on the request path: reading a month's usage takes time, and no request waits. */
 const COMMAND_TIMEOUT_MS = 10_000;
 /** Allows for a Redis that is starting. */
 const READY_TIMEOUT_MS = 10_000;

@@ -8,7 +8,7 @@ export interface ManageCommandInput {
   readonly packageFolder: string;
   /** Entry file of the program. */
   readonly entry: string;
-  /** How it was called: `process.argv[1]`. */
+  /** Name by which it was called: `process.argv[1]`. */
   readonly calledAs: string;
   /** Null: the built-in configuration. */
   readonly configFile: string | null;

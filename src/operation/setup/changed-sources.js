@@ -9,7 +9,7 @@ const MAX_FILES = 500;
 
 /**
  * Lists source files that differ from the branch that this work will be merged into: commits, uncommitted
- * changes and new files. Null if git cannot tell, or if there are too many.
+ * changes and new files. Null if git fails, or if there are too many.
  *
  * @param {string} root the repository
  * @returns {Promise<{base: string, files: readonly string[]} | null>}

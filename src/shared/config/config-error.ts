@@ -7,7 +7,7 @@ export interface ConfigProblem {
   readonly path: string;
   /** Line in the file, from 1; omitted if the file could not be read. */
   readonly line?: number;
-  /** What was expected and what was found. */
+  /** Expected and found value. */
   readonly message: string;
 }
 

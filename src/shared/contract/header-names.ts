@@ -33,7 +33,10 @@ export const AFFINITY_HEADER = "x-session-affinity";
 /** Hash of a request's session, by which Envoy chooses a server of the upstream. Never sent to the server. */
 export const PIN_HEADER = "x-igw-session";
 
-/** Read by endpoint pickers of the Gateway API Inference Extension: whose turn a request takes, and its objective. */
+/**
+ * Headers for endpoint pickers of the Gateway API Inference Extension: the flow for fair queueing, and the
+ * objective.
+ */
 export const FAIRNESS_HEADER = "x-gateway-fairness-id";
 export const OBJECTIVE_HEADER = "x-gateway-inference-objective";
 

@@ -16,10 +16,10 @@ export type Actor = keyof typeof ACTORS;
 export interface Reason {
   /** Side on which the request broke off; null: it did not break off. */
   readonly brokenBy: "client" | "upstream" | "gateway" | null;
-  /** What happened: one sentence without its full stop. `{upstream}` stands for the upstream's name. */
+  /** Sentence about what happened, without its full stop. `{upstream}` stands for the upstream's name. */
   readonly says: string;
   readonly actor: Actor;
-  /** What the actor must do, in whole sentences. */
+  /** Instructions for the actor, in whole sentences. */
   readonly todo: string;
 }
 

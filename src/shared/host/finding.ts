@@ -5,6 +5,6 @@ export interface Finding<Level extends string> {
   readonly level: Level;
   /** The fact and its consequence. */
   readonly message: string;
-  /** What to do or to write instead. */
+  /** Instructions, or the right value. */
   readonly fix: string | null;
 }

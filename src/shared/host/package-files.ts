@@ -1,6 +1,6 @@
 /**
  * Locations of this package's files. The build bundles modules into a few files at the top of `dist`, where a
- * module's address does not tell its directory; only this module uses its own address. Files that are not
+ * module's address does not show its directory; only this module uses its own address. Files that are not
  * code have the same path below `src` and below `dist`.
  */
 import { readFileSync } from "node:fs";

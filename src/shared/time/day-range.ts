@@ -27,13 +27,16 @@ export function monthsIn(range: DayRange): readonly string[] {
 
 const WEEK_DAYS = 7;
 
-/** As many days before the range, whole weeks earlier: each day is compared with the same day of the week. */
+/**
+ * Returns a range of the same length, whole weeks earlier, so that each day is compared with the same day of
+ * the week.
+ */
 export function rangeBefore(range: DayRange): DayRange {
   const days = daysBefore(range);
   return { from: addDays(range.from, -days), to: addDays(range.to, -days) };
 }
 
-/** How many days the range before begins earlier. */
+/** Returns how many days earlier the previous range starts. */
 export function daysBefore(range: DayRange): number {
   return Math.ceil(daysIn(range).length / WEEK_DAYS) * WEEK_DAYS;
 }

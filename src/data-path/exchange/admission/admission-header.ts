@@ -17,7 +17,7 @@ const NON_ASCII = /[^\x20-\x7e]/g;
 const PRESENT = "=";
 /** Prefix that no request id has. */
 const AWAITED = "awaited ";
-/** What must happen before routing: reserve the worst case, nothing, or (empty) create a record. */
+/** Requirement before routing: reserve the worst case, nothing, or (empty) create a record. */
 const STRICT = "1";
 const ENTERED = "e";
 

@@ -18,7 +18,7 @@ const PART_FOR_COMING = 1 / 2;
 const PART_WITH_WAITING = 3 / 4;
 const MAX_WAIT_MS = 20_000;
 
-/** What each owner may use, see `BodyBudget.take`. */
+/** Shares of memory per owner, see `BodyBudget.take`. */
 interface Shares {
   take(owner: BodyOwner, bytes: number, heldOfBody: number, part: number): void;
 }

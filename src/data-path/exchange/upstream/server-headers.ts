@@ -20,8 +20,8 @@ import type { RequestHeaders } from "./upstream-call.ts";
 export interface ServerHeaders {
   readonly headers: readonly Header[];
   /**
-   * What named the session: a header, a field of the body, or `prompt` for its system prompt and first user message. Null:
-   * the request is not pinned.
+   * Source of the session's name: a header, a field of the body, or `prompt` for its system prompt and first
+   * user message. Null: the request is not pinned.
    */
   readonly pinnedBy: string | null;
 }
@@ -37,9 +37,9 @@ export interface PinnedRequest {
 const NONE: ServerHeaders = { headers: [], pinnedBy: null };
 const CACHE_KEY_FIELD = "prompt_cache_key";
 const [OWN_HEADER] = SESSION_HEADERS;
-/** Of the hash; 64 bits. */
+/** Length of the hash: 64 bits. */
 const HASH_DIGITS = 16;
-/** Of the system prompt, and of the first user message. */
+/** Characters of the system prompt, and of the first user message. */
 const MAX_CHARACTERS = 2_048;
 /** Messages before the first of a user, and parts of a message. */
 const MAX_PARTS = 16;
@@ -53,7 +53,7 @@ export function chooseServerHeaders(
   if (pinsSessions) {
     const session = findSession(request);
     if (session === null) return NONE;
-    // With the organization, the key and the model, so that nobody can choose the server of another key's session.
+    // Includes organization, key and model, so that no client can choose the server of another key's session.
     const named = `${organizationId}\0${keyId}\0${id}\0${session.name}`;
     const digest = hash("sha256", named, "hex").slice(0, HASH_DIGITS);
     return { headers: [[PIN_HEADER, digest]], pinnedBy: session.source };

@@ -30,13 +30,14 @@
 --   retry after seconds: until it has a token; concurrent: other requests in flight; entered: '1' if the request may
 --   go upstream before it has a record; tokens: the tightest bucket of each type, as formatted by tell-token-buckets.lua
 --
--- Guarantees: units granted by a bucket = capacity + elapsed microseconds * rpm, to the unit, over all callers. A refusal
--- before the bucket takes no token, one after it keeps its token. With a limit of concurrent requests it takes no place
--- among those in flight: the body is still to come, and hold takes it. What is refused here has no hope of one, and need
--- not be uploaded. A request whose hold would refuse nothing (no strict caps, no such limit) is entered here among the
--- holds and in flight, so that a limit counts it from when it is set: its final charge takes it out, and as long as it is
--- among the holds that has not come. Its deadlines there differ, which those of a request with a record never do. What
--- waits for a hold stands among the holds alone, where it counts for what must not change under it: the currency.
+-- Guarantees: units granted by a bucket = capacity + elapsed microseconds * rpm, to the unit, over all callers. A
+-- rejection before the bucket takes no token, a later one keeps its token. With a concurrency limit an admission takes
+-- no slot: the body is still to arrive, and hold.lua takes it. A request rejected here could not get a slot anyway, so
+-- its body need not be uploaded. A request whose hold could not be rejected (no strict caps, no concurrency limit) is
+-- entered here among the holds and in flight, so that a new limit counts it from the moment it is set. Its final charge
+-- removes it; as long as it is among the holds, that charge has not arrived. Its two deadlines differ, unlike those of
+-- a request with a record. A request that waits for a hold is only entered among the holds, where it prevents a change
+-- of the currency.
 
 -- Deciding fields are read from the records each time. The other settings rarely change between requests and are only
 -- returned to a caller that does not have them: their version never names two states of the records, even if Redis was
@@ -266,7 +267,7 @@ for position = FIRST_FURTHER_ARGUMENT, #ARGV, 4 do
   if not refusal then
     if left >= UNITS_PER_TOKEN then
       left = left - UNITS_PER_TOKEN
-      -- Of the empty buckets, take the one that is above 0 last.
+      -- Picks the empty bucket that is above 0 last.
       local empty, empty_ms = nil, 0
       for place = 1, paid_buckets and #paid_buckets or 0 do
         local limit, level = paid_buckets[place][BUCKET_LIMIT], paid_buckets[place][BUCKET_LEVEL]

@@ -3,8 +3,8 @@
 -- KEYS[1] key record          KEYS[2] its bucket of requests  KEYS[3..] the next two …
 -- ARGV    none
 --
--- Reply: for each key {'bucket', remaining, capacity, tokens, last used ms}, remaining in whole requests, tokens as
---   token-buckets.lua tells them, last used '' for never; {'missing'}: no record.
+-- Reply: for each key {'bucket', remaining, capacity, tokens, last used ms}, remaining in whole requests, tokens as formatted
+--   by tell-token-buckets.lua, last used '' for never; {'missing'}: no record.
 
 -- @include integer.lua
 -- @include time.lua

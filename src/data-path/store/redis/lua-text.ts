@@ -6,8 +6,8 @@
  * - `-- @row NAME LIST INDEX [NEXT]`: locals of the items of a list from INDEX on (`row-layouts.ts`); NEXT
  *   names a local with the index after them.
  * - `-- @names NAME`: a list of names from `NAMES`.
- * - `-- @settings key` and `organization`: the fields of the settings in an admission's reply, for HMGET; `--
- *   @settings told`: their names, for the header.
+ * - `-- @settings key` and `organization`: fields of the settings in an admission's reply, for HMGET.
+ * - `-- @settings told`: names of these settings, for the header.
  * - `-- @figures NAME`: the figures of usage (`figures-lua.ts`).
  * - `-- @wait` after a number of milliseconds: the actual duration of such a wait (`time/internal-waits.ts`).
  */

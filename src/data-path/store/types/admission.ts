@@ -45,7 +45,7 @@ export interface AdmitInput {
   readonly requestId: string;
   /** Route for the list of recent requests: "POST /v1/messages". */
   readonly route: string;
-  /** Which of the key's two buckets to take the token from. */
+  /** Bucket from which the token is taken: one of the key's two. */
   readonly bucket: "requests" | "count_tokens";
   /**
    * True if the call costs money: caps and the limit of concurrent requests apply. The hold takes the slot,

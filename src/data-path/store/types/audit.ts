@@ -21,7 +21,7 @@ export type AuditValue =
   | { readonly [field: string]: AuditValue };
 export type AuditFields = Readonly<Record<string, AuditValue>>;
 
-/** Who made a change. The operator's token has neither id nor name. */
+/** Actor of a change. The operator's token has neither id nor name. */
 export interface AuditActor {
   readonly type: "operator" | "token" | "person";
   /** Id of the token, or of the user that a person is. */

@@ -3,7 +3,7 @@ import type { Page, PageInput } from "./page.ts";
 
 /** Person or token that is signed in. */
 export type SessionHolder =
-  /** `proof`: derived from the operator's token, to tell tokens apart; not the token itself. */
+  /** `proof`: derived from the operator's token, to distinguish tokens; not the token itself. */
   | { readonly type: "operator"; readonly proof: string }
   /** `tokenHash`: SHA-256 of an organization's token. */
   | { readonly type: "token"; readonly tokenHash: string; readonly organizationId: string }

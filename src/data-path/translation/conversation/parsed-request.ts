@@ -35,7 +35,7 @@ export interface ParsedRequest {
   readonly serviceTier: string | null;
 }
 
-/** Which tools the model may or must call. */
+/** Tools that the model may or must call. */
 export interface ToolChoice {
   /** Null: the client did not set it. */
   readonly mode: null | "auto" | "required" | "none" | { readonly name: string };

@@ -22,7 +22,7 @@ export interface ConversationSettings {
   readonly stream: boolean;
   /** Maps the upstream's tool names to the client's. */
   readonly toolNames: ToolNames;
-  /** Which tags mark reasoning in the upstream's content. */
+  /** Tags that mark reasoning in the upstream's content. */
   readonly thinkTags: ModelProfile["thinkTags"];
   readonly estimatedInputTokens: number;
   /** Included in errors inside a stream. */

@@ -1,6 +1,6 @@
 /**
- * HPACK (RFC 7541): full decoding, stateless encoding. The peer is told to use no dynamic table, but may use
- * one until it has read that.
+ * HPACK (RFC 7541): full decoding, stateless encoding. Our SETTINGS ask the peer to use no dynamic table, but
+ * it may use one until it has read them.
  */
 import { ConnectionError, ERROR } from "./frames.ts";
 import { decodeHuffman } from "./huffman.ts";

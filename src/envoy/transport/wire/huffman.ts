@@ -91,7 +91,7 @@ function createTree(): Int16Array {
 export function decodeHuffman(bytes: Buffer, start: number, end: number): string | null {
   const codes: number[] = [];
   let node = 0;
-  /** Bits since the last symbol; `areOnes` tells whether all of them were ones. */
+  /** Bits since the last symbol; `areOnes` is true if all of them were ones. */
   let bits = 0;
   let isPadding = true;
   for (let at = start; at < end; at += 1) {

@@ -162,7 +162,7 @@ function ownRoute<Route extends OrganizationRoute, const Path extends string>(
     method: route.method as Route["method"],
     answers: route.answers as Route["answers"],
     member: true as const,
-    // Whoever has an API key reads what is the key's; everything else needs a person.
+    // A holder of an API key may read what concerns the key; everything else needs a person.
     ...(route.method === "GET" ? { key: true as const } : {}),
     handleInOrganization: scope(route.handleInOrganization),
   };
@@ -305,8 +305,9 @@ function amountOf(cents: number): string {
 const KEYS_AT_ONCE = 100;
 
 /**
- * Lists the oldest keys of a user, at least one more than allowed if there are as many: keys with a secret,
- * whoever created them. The key for a provider's tokens is created by the first request, and does not count.
+ * Lists the oldest keys of a user, at least one more than allowed if there are as many: all keys with a
+ * secret, also those created by administrators. The key for a provider's tokens is created by the first
+ * request, and does not count.
  */
 async function listCounted(
   { id, maxOwnKeys }: OrganizationRecord,

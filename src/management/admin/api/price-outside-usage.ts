@@ -76,7 +76,7 @@ function requirePriceInForce(id: string, currency: string, catalog: Catalog, now
   return priceInForce(prices, nowMs);
 }
 
-/** Sums do not tell the size of each prompt, so its tier must be given. */
+/** The tier of prompt sizes must be given, because sums do not reveal the size of each prompt. */
 function requireRates(price: Price, given: OutsideUsageCreation): ChosenRates {
   const tier = given.service_tier?.toLowerCase() ?? null;
   if (tier !== null && !isPricedTier(price, tier)) {

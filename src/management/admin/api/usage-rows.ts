@@ -12,12 +12,12 @@ import { mapAmounts } from "../../../shared/usage/usage-figures.ts";
 import type { UsageQuery } from "../schemas/usage.ts";
 
 export interface ReportRow extends UsageRow {
-  /** Beginning of its hour; left out: the row is of a whole day. */
+  /** Start of its hour. Omitted: the row covers a whole day. */
   readonly hour?: string;
   readonly session?: string | null;
 }
 
-/** Where rows come from. Each call of `read` reads them anew. */
+/** Source of rows. Each call of `read` reads them again. */
 export interface RowSource {
   readonly read: () => AsyncGenerator<readonly ReportRow[]>;
   /** After a whole reading: the time from which nothing is missing; null: nothing is. */
@@ -28,7 +28,7 @@ export type RowStore = Pick<Store, "readUsageOfDay" | "listRequests">;
 
 type Filters = Pick<UsageQuery, "key_id" | "user_id" | "group_id" | "model" | "tag" | "session">;
 
-/** Reads day by day: nobody holds a whole month. */
+/** Reads day by day, so that a whole month is never in memory. */
 export function readDays(
   store: RowStore,
   organizationId: string,
@@ -47,7 +47,7 @@ export function readDays(
   };
 }
 
-/** How far the clock of the worker that made an id can be off Redis's. */
+/** Tolerated clock difference between Redis and the worker that made an id. */
 const CLOCK_SKEW_MS = 60_000;
 const PAGE = 500;
 
@@ -90,7 +90,7 @@ export function readListedRequests(
   };
 }
 
-/** Whether the request is in the organization's usage: it was sent to a model server. */
+/** Returns whether the request is in the organization's usage: it was sent to a model server. */
 function isCounted(request: RecentRequest): boolean {
   const isUsed = request.costMicrocents > 0n || KINDS_BY_POSITION.some((kind) => request[kind] > 0);
   return request.refusal === null && (isUsed || request.trace.upstream !== null);

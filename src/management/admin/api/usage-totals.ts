@@ -30,13 +30,13 @@ export interface Total {
   /** In the order of the groups. */
   readonly values: readonly (string | null)[];
   readonly figures: MutableUsageFigures;
-  /** How many groups beyond the largest it sums up; null: it is one group. */
+  /** Number of groups beyond the largest that it sums up; null: it is one group. */
   readonly others: number | null;
 }
 
 export interface Report {
   readonly totals: readonly Total[];
-  /** Of the rows that were summed up. */
+  /** Names of the tags in the summed rows. */
   readonly tagNames: readonly string[];
 }
 
@@ -88,7 +88,7 @@ export async function readTotals(
 interface Ranking {
   /** Names of the largest groups. */
   readonly largest: ReadonlySet<string>;
-  /** How many more there are. */
+  /** Number of further groups. */
   readonly others: number;
 }
 
@@ -141,7 +141,7 @@ function createTotal(values: Total["values"], others: number | null): Total {
   return { values, figures: { ...NO_USAGE }, others };
 }
 
-/** Whether only requests that are still listed tell the parts that are asked for. */
+/** Returns whether the requested parts need requests that are still listed. */
 export function needsRequests(groups: readonly UsageGroup[], session: string | undefined): boolean {
   return session !== undefined || groups.some(({ kind }) => kind === "hour" || kind === "session");
 }

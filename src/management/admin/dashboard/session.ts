@@ -140,7 +140,7 @@ export class Sessions {
     }
     const reason = await this.#findEndReason(holder);
     if (reason === null) return principalOf(holder);
-    // Of concurrent calls only the first reports it.
+    // Only the first of concurrent calls reports it.
     if (await this.#store.endSession(hash)) await onEnded(holder, reason);
     return null;
   }

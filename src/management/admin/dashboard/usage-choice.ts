@@ -1,4 +1,4 @@
-/** What *Usage* shows: days, filters, grouping and figure. Everything is in the address, so a link shows the same. */
+/** State of *Usage*: days, filters, grouping and figure. Everything is in the URL, so a link shows the same. */
 import { daysIn, type DayRange } from "../../../shared/time/day-range.ts";
 import { isTagName } from "../../../shared/usage/tags.ts";
 import { formatCount, formatMoney, formatTickCount, formatTickMoney } from "../format.ts";
@@ -9,14 +9,14 @@ import type { UsageRowView } from "./views.ts";
 export const USAGE_UNITS = ["hour", "day", "week", "month"] as const;
 export type UsageUnit = (typeof USAGE_UNITS)[number];
 
-/** What usage is grouped by; beside these `tag:` with a tag's name. */
+/** Groupings of usage, in addition to `tag:` with a tag's name. */
 export const USAGE_GROUPS = ["key", "user", "group", "model", "session"] as const;
 export type UsageGroupName = (typeof USAGE_GROUPS)[number];
 const TAG_PREFIX = "tag:";
 
 interface Metric {
   readonly label: string;
-  /** What the axis counts. */
+  /** Unit of the axis. */
   readonly unitOf: (currency: string) => string;
   readonly of: (rows: readonly UsageRowView[]) => number;
   readonly format: (value: number, currency: string) => string;
@@ -116,7 +116,7 @@ export function addressOf({ range, unit, by, metric, filters }: UsageChoice): st
   return new URLSearchParams(Object.entries(values).filter(([, value]) => value !== "")).toString();
 }
 
-/** Whether only requests that are still listed show it. */
+/** Returns whether only requests that are still listed have it. */
 export function isOfListedRequests({ unit, by, filters }: UsageChoice): boolean {
   return unit === "hour" || by === "session" || filters.session !== "";
 }

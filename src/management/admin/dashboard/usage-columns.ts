@@ -35,7 +35,7 @@ interface RangeColumns extends Grouping {
 
 type ValueOf = (rows: readonly UsageRowView[]) => number;
 
-/** How each unit's columns are named: by the API's own values. */
+/** Names of each unit's columns, with the API's own values. */
 const UNITS: Readonly<
   Record<
     UsageUnit,
@@ -147,9 +147,9 @@ export const OTHERS = " others";
 
 interface Field {
   readonly id: keyof UsageRowView;
-  /** Left out: the id is its name. */
+  /** Field with its name. Omitted: the id. */
   readonly name?: keyof UsageRowView;
-  /** What rows without one are called. */
+  /** Name of rows without one. */
   readonly none: string;
 }
 

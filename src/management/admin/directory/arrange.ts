@@ -1,4 +1,4 @@
-/** One page of a list as somebody wants it: searched, filtered and sorted. */
+/** One page of a list: searched, filtered and sorted. */
 import { isReached, MICROCENTS_PER_CENT } from "../../../shared/money/money.ts";
 import { invalidField } from "../admin-error.ts";
 import { AFTER_EXPECTATION, DEFAULT_PAGE_LIMIT } from "../schemas/page.ts";
@@ -51,7 +51,7 @@ function matches(row: Listed<{ readonly id: string }>, wanted: Wanted): boolean 
   );
 }
 
-/** At its first alert's share a limit is near. */
+/** Share of a limit at which its first alert fires. */
 const NEAR = { cap: 0.9, budget: 0.8 } as const;
 
 export function limitStateOf(
@@ -76,7 +76,7 @@ const COMPARE: Readonly<Record<(typeof SORTS)[number], (one: Row, other: Row) =>
   limit: (one, other) => one.tightness - other.tightness,
 };
 
-/** Those that are equal are in the order of their names. */
+/** Compares rows; equal ones are sorted by name. */
 function comparisonOf(sort: string): (one: Row, other: Row) => number {
   const isDescending = sort.startsWith(DESCENDING);
   const compare = COMPARE[SORTS.find((known) => sort.endsWith(known)) ?? "name"];

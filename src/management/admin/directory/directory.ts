@@ -1,7 +1,8 @@
 /**
- * The keys, users and groups of an organization with their spend, for lists that are sorted, filtered and counted. Redis
- * is read in small pieces by one reader at a time, at most 10,000 of each kind, and what was read serves others as long
- * as the audit log has no newer entry, for some seconds at most. So no list costs a worker more than any other command.
+ * Keys, users and groups of an organization with their spend, for sorted, filtered and counted lists. One
+ * reader at a time reads Redis in small pieces, at most 10,000 of each kind. The result is reused until the
+ * audit log has a newer entry, and for a few seconds at most. So a list costs a worker no more than other
+ * commands.
  */
 import type { KeyRecord, OrganizationRecord } from "../../../data-path/store/types/management.ts";
 import type { GroupRecord, OwnerRecord, UserRecord } from "../../../data-path/store/types/owners.ts";
@@ -13,9 +14,9 @@ import { MAX_LISTED } from "../schemas/arranged.ts";
 import { readFigures } from "./read-figures.ts";
 
 const PIECE = 200;
-/** Fewer entries are read anew each time. */
+/** Directories with fewer entries are always read again. */
 const SMALL = 1_000;
-/** Organizations whose directory is kept: tens of megabytes at most. */
+/** Number of cached directories: tens of megabytes at most. */
 const MAX_KEPT = 2;
 
 export interface Directory {
@@ -33,7 +34,7 @@ interface Kept {
   goodUntilMs: number;
 }
 
-/** Of each store the directories that were read last. */
+/** Cached directories by store, with the most recently read ones. */
 const KEPT = new WeakMap<Store, Map<string, Kept>>();
 
 export async function readDirectory(
@@ -58,7 +59,7 @@ export async function readDirectory(
   for (const oldest of [...kept.keys()].slice(0, -MAX_KEPT)) kept.delete(oldest);
   try {
     const { keys, users } = await directory;
-    // A millisecond for each entry: reading takes a small part of the time, however often somebody asks.
+    // A millisecond per entry, so that reading takes a small part of the time, however frequent the calls.
     const entries = keys.length + users.length;
     entry.goodUntilMs = entries < SMALL ? 0 : nowMs + entries;
   } catch (error) {

@@ -1,4 +1,4 @@
-/** What lists know of each key, user and group: its state, its spend, its last use, and the limit that is nearest to its end. */
+/** Rows of the lists of keys, users and groups: state, spend, last use, and the tightest limit. */
 import { formatLimit, isReachedCap } from "../../../data-path/limits/key-status.ts";
 import type { LimitScope } from "../../../data-path/store/types/decision.ts";
 import type { KeyRecord, OrganizationRecord } from "../../../data-path/store/types/management.ts";
@@ -20,29 +20,29 @@ export interface Records {
 export interface Figures {
   /** By Redis's clock. */
   readonly timeMs: number;
-  /** Period → "key:<id>", "user:<id>" or "group:<id>" → microcents in the window of now. */
+  /** Spend in the current windows in microcents, by period and by "key:<id>", "user:<id>" or "group:<id>". */
   readonly spend: ReadonlyMap<LimitPeriod, ReadonlyMap<string, bigint>>;
-  /** Key id → when it was last used. */
+  /** Time of last use by key id. */
   readonly lastUses: ReadonlyMap<string, number>;
 }
 
 /** A row of a list. */
 export interface Listed<Item> {
   readonly record: Item;
-  /** A key whose user's or group's cap is reached has `cap_reached`, too. */
+  /** State; `cap_reached` also if the cap of the key's user or group is reached. */
   readonly state: string;
   readonly userId: string | null;
-  /** The group that its spend counts for. */
+  /** Group that its spend counts for. */
   readonly groupId: string | null;
-  /** Lower case: all that a search looks through. */
+  /** Searched text in lower case. */
   readonly text: string;
-  /** This month's. */
+  /** Spend of this month. */
   readonly spentMicrocents: bigint;
   /** Null: never. */
   readonly lastUsedMs: number | null;
   /** Null: no limit. */
   readonly tightest: ReturnType<typeof formatLimit> | null;
-  /** 0 to any: what sorts by it. */
+  /** Sort key, 0 or more. */
   readonly tightness: number;
 }
 
@@ -53,7 +53,7 @@ interface Limited {
   readonly raises: readonly Raise[];
 }
 
-/** A key meets its own limits, its user's and its group's. */
+/** Lists keys. A key meets its own limits, its user's and its group's. */
 export function listKeys(records: Records, figures: Figures): Listed<KeyRecord>[] {
   return records.keys.map((record) => {
     const user = records.users.get(record.userId ?? "") ?? null;
@@ -113,13 +113,13 @@ export function listGroups(records: Records, figures: Figures): Listed<GroupReco
   });
 }
 
-/** A user's own limits, and what its group, or without one the organization, gives each member. */
+/** Returns a user's own limits, and the member limits of its group or, without one, of the organization. */
 export function memberLimitsOf(
   user: UserRecord,
   { organization, groups }: Pick<Records, "organization" | "groups">,
 ): readonly Limit[] {
   const all = limitsOfMember(user, groups.get(user.groupId ?? "") ?? organization);
-  // Its own limit of a period and kind replaces the member's, which is behind it.
+  // A user's own limit of a period and kind replaces the member limit, which comes later.
   return all.filter(
     ({ period, kind }, place) =>
       all.findIndex((first) => first.period === period && first.kind === kind) === place,
@@ -153,7 +153,7 @@ function stateOf(limits: readonly LimitStatus[]): string {
   return limits.some(isReachedCap) ? "cap_reached" : "active";
 }
 
-/** A cap that is reached, which blocks, goes before a budget that is passed by more. */
+/** Returns the tightest limit: a reached cap, which blocks, precedes a budget that is exceeded by more. */
 function tightestOf(limits: readonly LimitStatus[], timeMs: number) {
   let tightest: LimitStatus | null = null;
   let tightness = -1;
@@ -164,7 +164,7 @@ function tightestOf(limits: readonly LimitStatus[], timeMs: number) {
   return { tightest: tightest === null ? null : formatLimit(tightest, timeMs), tightness };
 }
 
-/** Above 1e9: a reached cap. A limit of nothing is used up. */
+/** Returns the sort key: above 1e9 for a reached cap. A limit of 0 is used up. */
 function tightnessOf(limit: LimitStatus): number {
   const share = limit.cents === 0 ? 1 : Number(limit.spentMicrocents) / (limit.cents * MICROCENTS_PER_CENT);
   return isReachedCap(limit) ? REACHED + share : share;

@@ -1,10 +1,10 @@
-/** Spend and last use of all that a directory lists. */
+/** Spend and last use of everything that a directory lists. */
 import { LIMIT_PERIODS, type LimitPeriod } from "../../../shared/settings/limits.ts";
 import { limitRowsOf } from "../../../shared/settings/month-limits.ts";
 import type { Store } from "../../../data-path/store/types.ts";
 import { type Figures, memberLimitsOf, type Records } from "./list-owners.ts";
 
-/** Buckets that one script reads: a third of a millisecond of Redis. */
+/** Buckets per script: a third of a millisecond of Redis. */
 const BUCKETS = 100;
 
 export async function readFigures(
@@ -19,7 +19,7 @@ export async function readFigures(
   return { timeMs, spend, lastUses: await readLastUses(store, records) };
 }
 
-/** All have a month's spend; that of another window is read where a limit has it. */
+/** Lists the subjects with a spend in this period: all for the month, otherwise those with a limit. */
 function subjectsOf(records: Records, period: LimitPeriod): string[] {
   const { keys, users, groups } = records;
   const isWanted = (limits: readonly { readonly period: LimitPeriod }[]): boolean =>

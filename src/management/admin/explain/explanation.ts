@@ -39,7 +39,7 @@ export function explain(
   };
 }
 
-/** What to do about a rejection, and the dashboard's page for it. */
+/** Action after a rejection, and the dashboard's page for it. */
 interface Action {
   readonly label: string;
   readonly path: string;

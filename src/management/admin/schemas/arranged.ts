@@ -6,7 +6,7 @@ export const SORTS = ["name", "spend", "last_used", "limit"] as const;
 export const LIMIT_STATES = ["reached", "near", "below", "none"] as const;
 export type LimitState = (typeof LIMIT_STATES)[number];
 
-/** Of each kind; an organization's further ones are listed only in the order of their creation. */
+/** Maximum of each kind in sorted lists; further ones are only listed in order of creation. */
 export const MAX_LISTED = 10_000;
 export const DESCENDING = "-";
 

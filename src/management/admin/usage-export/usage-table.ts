@@ -23,7 +23,7 @@ export interface UsageParts {
   readonly model: string | null;
   /** "feature=a,team=search", `other` for further combinations; empty: none. */
   readonly tags: string;
-  /** Left out of rows that are not apart by it. */
+  /** Omitted from rows that are not grouped by it. */
   readonly session?: string | null;
 }
 

@@ -48,7 +48,7 @@ function plainText(text: string, maximum: number): object {
   return { type: "plain_text", text: shorten(text, maximum), emoji: false };
 }
 
-/** Escapes users' names, so that they mention nobody and link nowhere; a zero-width space breaks formatting marks. */
+/** Escapes users' names, so that they mention no one and link nowhere; a zero-width space breaks formatting marks. */
 function escape(text: string): string {
   const escaped = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
   return escaped.replace(/[*_~`]/g, "$&\u200B");

@@ -67,7 +67,7 @@ function findNode(document: Document.Parsed, path: FieldPath): Found {
   for (const step of path) {
     if (isAlias(node)) node = node.resolve(document);
     if (isMap(node)) {
-      // Of two equal keys the last one's value is used.
+      // For equal keys the last one's value is used.
       const pair = node.items.findLast((item) => keyOf(item.key) === String(step));
       if (pair === undefined) return { node: undefined, offset };
       offset = offsetOf(pair.key) ?? offset;

@@ -1,6 +1,6 @@
 -- Counters of spend and reservations; windows.lua describes the windows.
 
--- Lists whose spend it is. `key_id`: '' for no key.
+-- Lists the owners of a spend. `key_id`: '' for no key.
 local function subjects_of(key_id, owners)
   local subjects = { 'organization', key_id ~= '' and 'key:' .. key_id or nil }
   for kind, id in string.gmatch(owners, '(%a+)(_[^.]+)') do
@@ -42,7 +42,7 @@ local function move_windows(organization, day, periods, subjects, prefix, text, 
   if periods == MONTH_ALONE then
     return { month = move('month', month) }
   end
-  -- Here, since Redis makes all functions anew at each run.
+  -- Included here, because Redis creates all functions again in each run.
 -- @include windows.lua
   local windows, all = windows_of(day_number(day), month), {}
   for period in string.gmatch(periods, '(%a+)=') do

@@ -9,7 +9,7 @@ local function is_current(version, stamp)
   return stamp and string.sub(stamp, 1, #version + 1) == version .. ' '
 end
 
--- Whether the record has none of the rare settings.
+-- Returns whether the record has none of the rare settings.
 local function is_plain(version, stamp)
   return is_current(version, stamp) and string.sub(stamp, -1) ~= '+'
 end

@@ -7,7 +7,7 @@ import type { DeclaredTools } from "./declared-tools.ts";
 
 const PATH = "tool_choice";
 
-/** Which tools the model may or must call. */
+/** Tools that the model may or must call. */
 export interface ParsedToolChoice {
   readonly mode: ToolChoice["mode"];
   /** Flat names of the only tools to declare, or null for all. */

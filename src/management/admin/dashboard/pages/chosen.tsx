@@ -23,13 +23,13 @@ import {
 interface Kind extends Pick<ArrangedKind, "kind" | "noun"> {
   /** Settings that can be changed together. */
   readonly settings: readonly FormSetting[];
-  /** What disabling one means. */
+  /** Consequence of disabling one. */
   readonly disabled: string;
 }
 
-/** What the page of a list shows at most. */
+/** Maximum rows of a list's page. */
 const MOST_CHOSEN = 100;
-/** A date that is left empty is removed, and none of these is kept. */
+/** Current values of a change: with these, an empty date counts as removed. */
 const NOTHING = { expires_at: "unknown" };
 
 type Chosen = Readonly<Record<string, unknown>> & { readonly id: string; readonly name: string };
@@ -70,14 +70,14 @@ function callOf({ kind }: Kind) {
   return `/api/organizations/{organization}/${kind}s/{${kind}}`;
 }
 
-/** The list as it was arranged. */
+/** Returns the path of the list as it was arranged. */
 function backTo({ base, form }: OrganizationPageCall, { kind }: Kind, done: string): string {
   const query = new URLSearchParams(form.text("back"));
   query.set("done", done);
   return `${base}/${kind}s?${query.toString()}`;
 }
 
-/** Those that were ticked. */
+/** Returns the checked settings. */
 function settingsOf({ page, kind }: Step): readonly FormSetting[] {
   const ticked = page.form.getAll("set");
   return kind.settings.filter(({ path }) => ticked.includes(path));
@@ -131,7 +131,7 @@ function showFields(step: Step, problems: Problems): PageAnswer {
   );
 }
 
-/** Which rows are chosen, and where the list is. */
+/** Hidden fields with the chosen rows and the list's address. */
 function Kept({ step: { page, rows } }: { step: Step }) {
   return (
     <>
@@ -193,7 +193,7 @@ function Outcomes({ texts }: { texts: readonly string[] }) {
   return texts.map((text) => <div>{text}</div>);
 }
 
-/** "Monthly hard cap: 10.00 → 20.00 USD", of each setting that becomes another. */
+/** Formats "Monthly hard cap: 10.00 → 20.00 USD" for each changed setting. */
 function listOutcomes(step: Step, row: Chosen, body: Body): string[] {
   const { page, kind } = step;
   if (body["disabled"] !== undefined) {
@@ -227,7 +227,7 @@ async function apply(step: Step, body: Body): Promise<PageAnswer> {
     try {
       await page.api(call, { params: { [kind.kind]: id }, body });
     } catch (error) {
-      // The first one is refused as all would be.
+      // If the first one is rejected, all would be.
       if (!(error instanceof AdminError) || (error.status === 400 && id === rows[0]?.id)) throw error;
       failed.push({ name, why: error.message });
     }

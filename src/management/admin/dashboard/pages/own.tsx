@@ -23,7 +23,7 @@ const PATH = "/organizations/:organization/me";
 const { name, limits, note } = KEY_SETTINGS;
 const FORM = { [name.apiName]: "text", [limits.apiName]: "someLimits", [note.apiName]: "line" } as const;
 
-/** Keys whose limits are shown. */
+/** Number of keys with limits shown. */
 const SHOWN_STATUSES = 10;
 
 async function showOwn(page: PageCall, problems: Problems = NO_PROBLEMS): Promise<PageAnswer> {

@@ -224,7 +224,7 @@ interface OwnerList<Row> extends ArrangedKind {
   readonly title: string;
   /** Settings that several can get at once. */
   readonly changeable: readonly string[];
-  /** What disabling one means. */
+  /** Consequence of disabling one. */
   readonly disabled: string;
   readonly settings: readonly FormSetting[];
   readonly read: (

@@ -39,7 +39,7 @@ interface Shown {
   readonly tags: UsageView["tag_combinations"];
 }
 
-/** The filters with ids in place of names. @throws AdminError 400 for a name that nobody has. */
+/** Replaces names by ids in the filters. @throws AdminError 400 for an unknown name. */
 async function resolveFilters(page: OrganizationPageCall, { filters }: UsageChoice) {
   const given = Object.entries(filters).filter(([, value]) => value !== "");
   return resolveOwners(page.api, Object.fromEntries(given));
@@ -293,7 +293,7 @@ function Charts({ shown, currency }: FiguresProps) {
   );
 }
 
-/** All that can be told apart; a session and a tag if the page groups by them. */
+/** Downloads rows with all groups; a session and a tag if the page groups by them. */
 async function downloadUsage(page: OrganizationPageCall): Promise<PageAnswer> {
   const choice = readUsageChoice(page);
   const groups = [...new Set([choice.unit, "key", "user", "group", "model", choice.by])];

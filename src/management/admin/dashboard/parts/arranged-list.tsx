@@ -17,7 +17,7 @@ import { PAGE_SIZE, RowTable, type RowTableColumns, searchOf } from "./table.tsx
 import { AdminError } from "../../admin-error.ts";
 import { splitProblems } from "../form.ts";
 
-/** Whoever spends most comes first. */
+/** Highest spend first. */
 const USUAL_SORT = "-spend";
 
 /** A list that can be arranged. */
@@ -43,11 +43,11 @@ interface Page<Item> {
 
 export interface ArrangedList<Item> extends Page<Item> {
   readonly problem: string | null;
-  /** What the owner fields show. */
+  /** Texts of the owner fields. */
   readonly owners: Readonly<Partial<Record<OwnerKind, string>>>;
 }
 
-/** Reads what the address asks for. A filter that names nobody is a problem of the form. */
+/** Reads the list that the URL requests. A filter with an unknown name is a problem of the form. */
 export async function readArranged<Item>(
   page: OrganizationPageCall,
   kind: ArrangedKind,
@@ -340,7 +340,7 @@ export function stateOfKey({ state, tightest_limit: limit }: KeyView & Limited):
   return isStopped && (state === "active" || state === "over_budget") ? "cap_reached" : state;
 }
 
-/** "cap reached" of a user or group whose own cap blocks. */
+/** "cap reached" for a user or group whose own cap blocks. */
 export function stateOfOwner({ tightest_limit: limit }: Limited): "active" | "cap_reached" {
   const isStopped = limit !== null && limit !== undefined && limit.kind === "cap";
   return isStopped && standingOf(limit) === "reached" ? "cap_reached" : "active";

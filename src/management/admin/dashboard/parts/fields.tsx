@@ -217,7 +217,7 @@ export function ProblemSummary({ problems, fields }: { problems: Problems; field
 }
 
 interface ShownOnceProps {
-  /** What was done, and that the secret must be copied now. */
+  /** Result of the action, and a note that the secret must be copied now. */
   readonly lead?: string;
   /** Use of the secret. */
   readonly meaning: string;

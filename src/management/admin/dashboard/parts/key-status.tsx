@@ -1,4 +1,4 @@
-/** What an API key has left: of its caps, its rates, and how to use it. For members and holders of keys. */
+/** Remaining caps and rates of an API key, and how to use it. For members and holders of keys. */
 import type { KeyStatus } from "../../../../data-path/limits/key-status.ts";
 import { hasChat } from "../../../../shared/config/has-chat.ts";
 import { isReached, MICROCENTS_PER_CENT } from "../../../../shared/money/money.ts";
@@ -66,7 +66,7 @@ function describeLeft({ limits, currency, token_limits: tokens }: KeyStatus): st
   return `${spend}${perMinute.join("")}.`;
 }
 
-/** Whom to ask about a limit that only others can change. */
+/** Contact for a limit that only others can change. */
 function Whom({ page }: { page: PageCall }) {
   const contact = page.options.contact ?? null;
   if (contact === null) return <>Ask an admin of your organization for more.</>;

@@ -69,7 +69,7 @@ function Head({ column: { label, kind, href, sorted } }: { column: HeadedColumn 
 
 /** Column of a `RowTable`: its header and cells. */
 interface ColumnOf<Row> extends HeadedColumn {
-  /** What the API calls this order of a list. Omitted: not sortable. */
+  /** API name of this order of a list. Omitted: not sortable. */
   readonly sort?: string;
   /** Label of a cell if rows are stacked. Default: the header. */
   readonly short?: string;

@@ -65,7 +65,7 @@ export function UsageFilters({ page, choice, keys, models, tags }: UsageFiltersP
   );
 }
 
-/** The same days and filters, which *Requests* has under the same names. */
+/** Returns the query of *Requests* for the same days and filters. */
 function requestsQuery({ range, filters }: UsageChoice): string {
   const given = Object.entries({ ...range, ...filters }).filter(([, value]) => value !== "");
   return new URLSearchParams(given).toString();

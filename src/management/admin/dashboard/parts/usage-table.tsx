@@ -18,9 +18,9 @@ interface UsageTableProps {
   readonly grouping: Grouping;
   /** Keep the order, as for days; otherwise the largest comes first. */
   readonly inOrder?: boolean;
-  /** What shares are of; the cost if left out. */
+  /** Figure that shares refer to. Default: the cost. */
   readonly metric?: UsageMetric;
-  /** Where a group's name leads; null: nowhere. Left out: no name is a link. */
+  /** Returns the link of a group's name; null: none. Omitted: no name is a link. */
   readonly linkOf?: (group: string) => string | null;
 }
 
