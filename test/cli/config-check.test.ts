@@ -40,7 +40,7 @@ describe("config check --envoy", () => {
 
   it("says that there is no Envoy where ENVOY_BIN, PATH and the set-up have none, or validates with the set-up's", async () => {
     const { code, stdout } = await check({ ENVOY_BIN: "", PATH: "/nowhere" });
-    expect([code, /Envoy accepts it|there is no Envoy here/.test(stdout)]).toEqual([0, true]);
+    expect([code, /Envoy accepts it|not validated by Envoy/.test(stdout)]).toEqual([0, true]);
   });
 });
 
@@ -116,7 +116,7 @@ describe.each([
     ["does not exist", "/nowhere/program"],
     ["does not exist", "/etc/passwd/program"],
     ["is a directory, not a program", "/tmp"],
-    ["may not be executed by this user", "/etc/passwd"],
+    ["isn't executable for this user", "/etc/passwd"],
     ["that runs", "/bin/true"],
   ])("says in one sentence that it %s (%s)", async (said, path) => {
     const result = await run({ [variable]: path });

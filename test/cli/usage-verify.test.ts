@@ -77,7 +77,7 @@ it("says how many windows were held against usage, and finds nothing where nobod
   // At least this day, its week, its month and the total.
   expect(windows["compared"]).toBeGreaterThanOrEqual(4);
   const { stdout } = await verify();
-  expect(stdout).toContain(`\nWindows of limits: ${String(windows["compared"])} of 1 organizations held`);
+  expect(stdout).toContain(`\nWindows of limits: ${String(windows["compared"])} of 1 organizations compared`);
 });
 
 it("names the owner of a counter that somebody has changed, its window and both figures", async () => {
@@ -101,7 +101,7 @@ it("names the owner of a counter that somebody has changed, its window and both 
   // Nothing that a terminal would obey.
   expect((await verify()).stdout).toContain(
     `\n  ${organizationId} user "Zoë\ufffd[2J" (${userId}) on ${day}: cost_microcents: expected 2000000, found 2000007 (7); ` +
-      "what its limits count is not the sum of its usage rows\n",
+      "the count of its limits isn't the sum of its usage rows\n",
   );
 });
 
@@ -126,7 +126,7 @@ it("says which windows it does not compare, and why", async () => {
     { organizationId, period: "week", from: null, to: null, obstacle: "beginning" },
   ]);
   expect((await verify()).stdout).toContain(
-    `\nNot compared: weeks: what was spent before the first limit is still being added (${organizationId})\n`,
+    `\nNot compared: weeks: spend before the first limit is still being added (${organizationId})\n`,
   );
 });
 
@@ -134,7 +134,7 @@ it("compares the month of users and groups where no limit asks for another windo
   await opened.client.flushall();
   const key = await addTestKey(opened.store, (await createTestOrganization(opened.store)).id);
   await opened.store.charge(chargeInput(await createIdentity(opened.store, key), 1, COST, { final: FINAL }));
-  expect((await verify()).stdout).toContain("\nWindows of limits: 1 of 1 organizations held");
+  expect((await verify()).stdout).toContain("\nWindows of limits: 1 of 1 organizations compared");
 });
 
 describe("without its Redis", () => {
@@ -147,7 +147,7 @@ describe("without its Redis", () => {
       const named = await callCli(["usage", command, "--config", writeUsageConfig(away, url)]);
       expect([named.code, named.stdout]).toEqual([1, ""]);
       expect(named.stderr).toMatch(
-        /^Redis at redis:\/\/127\.0\.0\.1:\d+ can't be used: .*ECONNREFUSED.*\n.*`redis` of the configuration says\?\n$/u,
+        /^Redis at redis:\/\/127\.0\.0\.1:\d+ can't be used: .*ECONNREFUSED.*\n.*`redis` in the configuration\?\n$/u,
       );
       const file = writeUsageConfig(away, url);
       writeFileSync(file, readFileSync(file, "utf8").replace(/^redis:.*\n/u, ""));

@@ -50,7 +50,7 @@ describe("envoy render --into", () => {
     const file = place("front-proxy", "shown");
     const before = readFileSync(file, "utf8");
     const { code, stdout, stderr } = await render(file);
-    expect([code, stderr]).toEqual([0, `Nothing was written to ${file}: give --write for that.\n`]);
+    expect([code, stderr]).toEqual([0, `Nothing was written to ${file}: pass --write to write it.\n`]);
     expect(stdout).toMatch(/^--- .*shown\.yaml\n\+\+\+ .*\n@@ -\d+,\d+ \+\d+,\d+ @@\n/u);
     expect(stdout).toMatch(/^\+ *- name: envoy\.filters\.http\.ext_authz$/mu);
     expect(readFileSync(file, "utf8")).toBe(before);
@@ -69,7 +69,7 @@ describe("envoy render --into", () => {
       const { code, stderr } = await render(file, "--write", ...options);
       expect([code, stderr]).toEqual([
         0,
-        `Written. What ${file} was before is in ${file}.before. Next: inference-gateway config check --config ${stack.configFile} --envoy ${file}\n`,
+        `Written. The previous ${file} is in ${file}.before. Next: inference-gateway config check --config ${stack.configFile} --envoy ${file}\n`,
       ]);
       expect(readFileSync(`${file}.before`, "utf8")).toBe(before);
       expect(statSync(file).mode & 0o777).toBe(0o640);
@@ -85,7 +85,7 @@ describe("envoy render --into", () => {
       expect(again).toMatchObject({
         code: 0,
         stdout: "",
-        stderr: `${file} has all of it already: nothing to change.\n`,
+        stderr: `${file} already has all parts: nothing to change.\n`,
       });
       expect(readFileSync(file, "utf8")).toBe(merged);
       expect(readdirSync(dir).filter((name) => name.includes(`written-${fixture}`))).toHaveLength(2);

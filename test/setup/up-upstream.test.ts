@@ -133,13 +133,13 @@ describe("up --upstream", () => {
       "llama3.2:latest",
       "/models/qwen.gguf",
     ]);
-    expect(child.stderr).toContain('Left out: "bad\\nid", of which no model\'s name can be made.');
-    expect(child.stderr).toContain('Left out: "///", of which no model\'s name can be made.');
-    expect(child.stderr).toContain('Left out: {"object":"model"}, of which no model\'s name can be made.');
-    expect(child.stderr).toContain("All prices are 0: set them there.");
+    expect(child.stderr).toContain('Left out: "bad\\nid", which can\'t become a model name.');
+    expect(child.stderr).toContain('Left out: "///", which can\'t become a model name.');
+    expect(child.stderr).toContain('Left out: {"object":"model"}, which can\'t become a model name.');
+    expect(child.stderr).toContain("All prices are 0: set them in this file.");
     const text = readFileSync(join(folder, "gateway.yaml"), "utf8");
     expect(text).not.toContain(KEY);
-    expect(text.match(/# To be set: the price/gu)).toHaveLength(4);
+    expect(text.match(/# Set the prices/gu)).toHaveLength(4);
     const USD = { input: "0", output: "0" };
     expect(parse(text)).toMatchObject({
       upstreams: [
@@ -222,14 +222,14 @@ describe("up --upstream", () => {
       name: "needs a key",
       list: MODELS,
       options: { key: KEY },
-      says: /answers 401, it needs a key: .*`--upstream-key-env NAME`\.$/u,
+      says: /returned 401, so it needs a key\. .*`--upstream-key-env NAME`\.$/u,
     },
     {
       name: "refuses the key",
       list: MODELS,
       options: { key: KEY },
       more: ["--upstream-key-env", "WRONG_KEY"],
-      says: /answers 401: it refuses the key in the environment variable WRONG_KEY\.$/u,
+      says: /returned 401: it rejects the key in the environment variable WRONG_KEY\.$/u,
     },
     {
       name: "is to be given a key that is not set",
@@ -237,20 +237,24 @@ describe("up --upstream", () => {
       more: ["--upstream-key-env", "UNSET_KEY"],
       says: /^The environment variable UNSET_KEY of `--upstream-key-env` is not set\.$/u,
     },
-    { name: "has no models", list: { object: "list", data: [] }, says: /lists no models: load one there/u },
-    { name: "does not speak JSON", list: "<html>", says: /answers with something that is not JSON: /u },
+    {
+      name: "has no models",
+      list: { object: "list", data: [] },
+      says: /lists no models: load a model on that server/u,
+    },
+    { name: "does not speak JSON", list: "<html>", says: /didn't return JSON: /u },
     {
       name: "lists something else",
       list: { models: 3 },
-      says: /answers with JSON that is no list of models: /u,
+      says: /returned JSON without a list of models: /u,
     },
     {
       name: "has no such path",
       list: {},
       options: { status: 404 },
-      says: /answers 404: give the base URL .* ends in \/v1\.$/u,
+      says: /returned 404: pass the base URL .* ends in \/v1\.$/u,
     },
-    { name: "breaks", list: {}, options: { status: 500 }, says: /answers 500, and not with its models\.$/u },
+    { name: "breaks", list: {}, options: { status: 500 }, says: /returned 500, not its models\.$/u },
     {
       name: "has strange names alone",
       list: [{ id: "///" }],
@@ -267,7 +271,7 @@ describe("up --upstream", () => {
   );
 
   it.each([
-    ["nobody", /does not answer \(connect ECONNREFUSED .*\): is the model server running there\?$/u],
+    ["nobody", /doesn't respond \(connect ECONNREFUSED .*\): is the model server running there\?$/u],
     ["no URL", /^`--upstream` expects the base URL of an OpenAI API, such as/u],
     ["a URL with a key", /without user and password\. Pass a key with `--upstream-key-env`\.$/u],
   ])("says in a sentence that %s is there, and writes nothing", async (what, says) => {

@@ -44,7 +44,7 @@ function checkEdges(root: YamlView, config: Config, rendered: Rendered): Bootstr
       check: "filter_order",
       level: hasDiscovery ? "unchecked" : "problem",
       message: "no listener here has a connection manager with ext_authz or ext_proc.",
-      fix: "Take the http_filters over from `inference-gateway envoy render`.",
+      fix: "Copy the http_filters from `inference-gateway envoy render`.",
     });
   }
   const upstreams = config.upstreams.map(({ name }) => name);
@@ -90,8 +90,8 @@ function checkClusters(root: YamlView, config: Config, rendered: Rendered): Boot
     return findAt(call, {
       check: "sidecar_cluster",
       level: hasDiscovery ? "unchecked" : "problem",
-      message: `there is no cluster \`${name}\` in this file.`,
-      fix: "Take the cluster `sidecar` over from `inference-gateway envoy render`.",
+      message: `this file has no cluster \`${name}\`.`,
+      fix: "Copy the cluster `sidecar` from `inference-gateway envoy render`.",
     });
   });
   return [...sidecar, ...checkUpstreams(clusters, config.upstreams, rendered, hasDiscovery)];

@@ -26,7 +26,7 @@ const ADMISSION_RULES: readonly SettingRule[] = [
     path: ["status_on_error", "code"],
     // A dump has the status by its name.
     holds: (view, rendered) => view.value === rendered.value || view.value === "ServiceUnavailable",
-    why: "a sidecar that is gone would answer 403, which clients do not try again.",
+    why: "without a sidecar, Envoy would return 403, which clients don't retry.",
     write: ["status_on_error"],
   },
   {
@@ -39,13 +39,13 @@ const ADMISSION_RULES: readonly SettingRule[] = [
     check: "filter_enabled",
     path: ["filter_enabled"],
     holds: existsAsRendered,
-    why: "requests outside of its share would pass without a key.",
+    why: "requests outside this share would pass without a key.",
   },
   {
     check: "tokens",
     path: ["metadata_context_namespaces"],
     holds: hasRendered,
-    why: "the sidecar would not know whose token was verified, and would refuse all of them.",
+    why: "the sidecar wouldn't know whose token was verified, and would reject every token.",
   },
 ];
 
@@ -53,24 +53,24 @@ const TOKEN_RULES: readonly SettingRule[] = (["providers", "rules"] as const).ma
   check: "tokens",
   path: [name],
   holds: isSameAsRendered,
-  why: "tokens would be verified otherwise than `gateway.yaml` says, or not at all.",
-  write: () => `${name} as \`inference-gateway envoy render\` has them`,
+  why: "Envoy would verify tokens differently from `gateway.yaml`, or not at all.",
+  write: () => `${name} as in \`inference-gateway envoy render\``,
 }));
 
 const MODE_WHY =
-  "the sidecar asks for what it needs in its reply to the request headers; more costs a stream per refusal.";
+  "the sidecar requests the modes that it needs in its replies; another setting costs a stream per rejection.";
 
 const PROCESSING_RULES: readonly SettingRule[] = [
   {
     check: "failure_mode_allow",
     path: ["failure_mode_allow"],
     holds: isRendered(false),
-    why: "a request that the sidecar cannot see would be answered and never charged.",
+    why: "requests that the sidecar can't see would pass and never be charged.",
   },
   {
     check: "mode_override",
     path: ["allow_mode_override"],
-    why: "the sidecar could not ask for bodies: every request would fail.",
+    why: "the sidecar couldn't request bodies, so every request would fail.",
   },
   {
     check: "message_timeout",
@@ -82,13 +82,13 @@ const PROCESSING_RULES: readonly SettingRule[] = [
     check: "timeouts",
     path: ["grpc_service", "timeout"],
     holds: (view) => !view.exists || view.seconds === 0,
-    why: "it ends the ext_proc stream, and with it the client's answer.",
+    why: "it ends the ext_proc stream, and with it the client's response.",
     write: () => "(nothing: remove the timeout)",
   },
   {
     check: "mutation_rules",
     path: ["mutation_rules", "allow_all_routing"],
-    why: "the sidecar could not choose the upstream.",
+    why: "the sidecar couldn't choose the upstream.",
     write: ["mutation_rules"],
   },
   {
@@ -101,14 +101,14 @@ const PROCESSING_RULES: readonly SettingRule[] = [
     check: "response_attributes",
     path: ["response_attributes"],
     holds: hasRendered,
-    why: "the sidecar could not tell an upstream's 503 from a reset, and charges would be wrong.",
+    why: "the sidecar couldn't distinguish an upstream's 503 from a reset, and charges would be wrong.",
     write: (rendered) => `response_attributes: ${JSON.stringify(rendered.at("response_attributes").value)}`,
   },
   {
     check: "metadata_options",
     path: ["metadata_options", "receiving_namespaces", "untyped"],
     holds: hasRendered,
-    why: "the access log would not know key, model and cost.",
+    why: "the access log would lack key, model and cost.",
     write: ["metadata_options"],
   },
   mode("request_header_mode", "SEND"),
@@ -173,8 +173,8 @@ function checkOrder(filters: YamlView, wanted: YamlView): BootstrapFinding[] {
   const findings = missing.flatMap(({ name }) =>
     findAt(filters, {
       check: "filter_order",
-      message: `there is no ${name} filter in this chain.`,
-      fix: `The order is ${orderText}; take the filter over from \`inference-gateway envoy render\`.`,
+      message: `this chain has no ${name} filter.`,
+      fix: `Copy the filter from \`inference-gateway envoy render\`; the order is ${orderText}.`,
     }),
   );
   const present = positions.filter(({ index }) => index !== -1);
@@ -184,7 +184,7 @@ function checkOrder(filters: YamlView, wanted: YamlView): BootstrapFinding[] {
   if (late === undefined) return findings;
   const misplaced = findAt(filters.at(late.index), {
     check: "filter_order",
-    message: `${late.name} stands too late: bodies would be read, or upstreams chosen, before the key was admitted.`,
+    message: `${late.name} comes too late: Envoy would read bodies, or choose upstreams, before it checked the key.`,
     fix: `Put the filters in the order ${orderText}.`,
   });
   return [...findings, ...misplaced];
@@ -200,8 +200,8 @@ function checkClientPath(filters: YamlView, wanted: YamlView): BootstrapFinding[
   return findUnless(isKept, filters, {
     check: "client_path",
     message:
-      "the client's path is not kept before ext_authz: errors of the messages route would have the wrong envelope.",
-    fix: "Take the header_to_metadata filter over from `inference-gateway envoy render`, before ext_authz.",
+      "no filter stores the client's path before ext_authz: errors of the messages route would have the wrong format.",
+    fix: "Copy the header_to_metadata filter from `inference-gateway envoy render`, before ext_authz.",
   });
 }
 
@@ -227,7 +227,7 @@ function checkTokenMetadata(filters: YamlView, wanted: YamlView): BootstrapFindi
     const isWriter = filter.typeName === FILTERS.tokens || hasText(filter, JWT_NAMESPACE);
     return findUnless(!isWriter, filter, {
       check: "token_metadata",
-      message: `the filter ${filter.at("name").text} can write to ${JWT_NAMESPACE}, and so choose whose token Envoy has verified for the sidecar.`,
+      message: `the filter ${filter.at("name").text} can write to ${JWT_NAMESPACE}, so it could forge a verified token for the sidecar.`,
       fix: "Remove the filter, or give it another namespace.",
     });
   });
@@ -244,7 +244,7 @@ function hasText(view: YamlView, words: string): boolean {
 function findDisabled(filter: YamlView): BootstrapFinding[] {
   return findUnless(filter.at("disabled").value !== true, filter.at("disabled"), {
     check: "filter_order",
-    message: `the filter ${filter.at("name").text} is switched off.`,
+    message: `the filter ${filter.at("name").text} is disabled.`,
     fix: "Remove `disabled: true`.",
   });
 }

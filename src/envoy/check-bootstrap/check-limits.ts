@@ -11,7 +11,7 @@ export function checkLimits(manager: YamlView, rendered: Rendered, maxBodyBytes:
   const right = readBodyLimit(rendered.manager)?.number;
   return findUnless(limit.number === right, limit, {
     check: "body_limit",
-    message: `Envoy takes bodies of ${String(limit.value)} bytes; for ${maxBodyBytes} (limits.max_body_bytes) and what one may gain on its way it must be ${right}.`,
+    message: `Envoy accepts bodies of ${String(limit.value)} bytes, but needs ${right}: limits.max_body_bytes (${maxBodyBytes}) plus what translation can add.`,
     fix: `Write \`max_request_bytes: ${right}\`, or change limits.max_body_bytes.`,
   });
 }

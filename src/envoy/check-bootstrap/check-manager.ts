@@ -6,7 +6,7 @@ import type { Rendered } from "./rendered.ts";
 import { checkSettings, isAtLeastSeconds, isRendered, type SettingRule } from "./setting-rule.ts";
 import type { YamlView } from "./yaml-view.ts";
 
-const ID_WHY = "clients could choose the request id, or a refusal would lose its own.";
+const ID_WHY = "clients could choose the request id, or rejections would lose their id.";
 
 const RULES: readonly SettingRule[] = [
   {
@@ -22,7 +22,7 @@ const RULES: readonly SettingRule[] = [
   {
     check: "escaped_slashes",
     path: ["path_with_escaped_slashes_action"],
-    why: "the slash in a model's id may come as %2F and must reach the sidecar as it came.",
+    why: "the slash in a model's id can arrive as %2F, which must reach the sidecar unchanged.",
   },
   {
     check: "request_id",
@@ -44,19 +44,19 @@ const RULES: readonly SettingRule[] = [
     check: "timeouts",
     path: ["request_headers_timeout"],
     holds: isAtLeastSeconds(1),
-    why: "a client that sends headers byte by byte holds a connection forever.",
+    why: "a client that sends headers byte by byte could keep a connection forever.",
   },
   {
     check: "timeouts",
     path: ["request_timeout"],
     holds: isAtLeastSeconds(1),
-    why: "a client that sends a body byte by byte holds its buffer forever.",
+    why: "a client that sends a body byte by byte could keep its buffer forever.",
   },
   {
     check: "timeouts",
     path: ["stream_idle_timeout"],
     holds: (view) => view.seconds === 0 || isAtLeastSeconds(600)(view),
-    why: "SDKs wait ten minutes for an answer that is not streamed; Envoy's default ends it after five.",
+    why: "SDKs wait ten minutes for a response that isn't streamed; Envoy's default ends it after five.",
   },
 ];
 
@@ -88,7 +88,7 @@ function checkEarlyMutation(extensions: YamlView, wanted: YamlView): BootstrapFi
   const findings = missing.flatMap((prefix) =>
     findAt(extensions, {
       check: "early_header_removal",
-      message: `clients' \`${prefix}*\` headers are not removed before routing: they could forge an admission, choose an upstream or have Envoy retry.`,
+      message: `clients' \`${prefix}*\` headers aren't removed before routing: clients could forge an admission, choose an upstream or make Envoy retry.`,
       fix: `Add the mutation \`remove_on_match: {key_matcher: {prefix: ${prefix}}}\` to an early_header_mutation extension.`,
     }),
   );
@@ -99,7 +99,7 @@ function checkEarlyMutation(extensions: YamlView, wanted: YamlView): BootstrapFi
     .some((one) => one.at("header", "key").text === key && one.at("append_action").text === action);
   const withoutId = findUnless(setsId, extensions, {
     check: "request_id",
-    message: "no request id is set before routing: a client's own would be taken for the gateway's.",
+    message: "no request id is set before routing: the gateway would use the client's own id.",
     fix: `Add the mutation \`append: {header: {key: ${key}, value: "${id?.at("header", "value").text}"}, append_action: ${action}}\`.`,
   });
   return [...findings, ...withoutId];
@@ -113,7 +113,7 @@ function checkEndReports(logs: YamlView): BootstrapFinding[] {
   return findUnless(logs.items().some(isForSidecar), logs, {
     check: "end_reports",
     message:
-      "the sidecar is not told how requests ended: an upstream that breaks off in mid-answer is recorded without a cause.",
+      "the sidecar doesn't learn how requests ended: a response that breaks off is recorded without a cause.",
     fix: `Add the access log \`${END_REPORTS_LOG}\` from \`inference-gateway envoy render\`.`,
   });
 }
@@ -130,13 +130,13 @@ function checkLocalReplies(mappers: YamlView, wanted: YamlView): BootstrapFindin
   return [
     ...findUnless(passes, rows[0] ?? mappers, {
       check: "local_replies",
-      message: "the first mapper does not let the sidecar's own answers pass: they would be rewritten.",
-      fix: `Begin with a mapper whose expression is \`${right}\`.`,
+      message: "the first mapper would rewrite the sidecar's own responses.",
+      fix: `Add a first mapper with the expression \`${right}\`.`,
     }),
     ...findUnless(missing.length === 0, mappers, {
       check: "local_replies",
-      message: `Envoy's own errors are not in the gateway's shape; no mapper writes ${missing.join(", ")}.`,
-      fix: "Take `local_reply_config` over from `inference-gateway envoy render`.",
+      message: `Envoy's own errors don't have the gateway's format: no mapper writes ${missing.join(", ")}.`,
+      fix: "Copy `local_reply_config` from `inference-gateway envoy render`.",
     }),
   ];
 }

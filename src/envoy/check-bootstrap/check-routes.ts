@@ -17,20 +17,20 @@ const RETRY_RULE: SettingRule = {
   check: "retries",
   path: ["retry_policy"],
   holds: existsAsRendered,
-  why: "a request that an upstream has begun could be sent, and paid for, twice.",
+  why: "a request that an upstream has begun could be sent, and charged, twice.",
 };
 
 const LAST_ROUTE_RULES: readonly SettingRule[] = [
   {
     check: "last_route",
     path: ["cluster_header"],
-    why: "the sidecar's choice would not be the only way to an upstream.",
+    why: "requests could reach an upstream that the sidecar didn't choose.",
   },
   {
     check: "timeouts",
     path: ["timeout"],
     holds: (view, rendered) => view.seconds === rendered.seconds,
-    why: "Envoy's default ends every answer after 15 seconds.",
+    why: "Envoy's default ends every response after 15 seconds.",
   },
   RETRY_RULE,
 ];
@@ -40,7 +40,7 @@ const BODY_MODE_RULE: SettingRule = {
   check: "body_mode",
   path: ["typed_per_filter_config", PROCESSING_FILTER],
   holds: isSameAsRendered,
-  why: "the body would not come behind the request's headers, and each request would wait for the sidecar twice.",
+  why: "the body wouldn't follow the request's headers, so each request would wait for the sidecar twice.",
   write: (rendered) =>
     `typed_per_filter_config: ${formatFlow({ [PROCESSING_FILTER]: rendered.at("typed_per_filter_config", PROCESSING_FILTER).value })}`,
 };
@@ -62,7 +62,7 @@ export function checkRoutes(
       check: "last_route",
       level: "unchecked",
       message: "the routes come from elsewhere (RDS).",
-      fix: "See that the last route is `/` for every virtual host and that one matches CONNECT.",
+      fix: "Check that every virtual host has `/` as its last route, and a route that matches CONNECT.",
     });
   }
   const right = rendered.manager.at("route_config");
@@ -76,7 +76,7 @@ export function checkRoutes(
       config.at("virtual_hosts"),
       {
         check: "last_route",
-        message: "no virtual host takes every domain: where none matches, ext_authz is ignored.",
+        message: "no virtual host accepts every domain: if none matches, Envoy ignores ext_authz.",
         fix: 'Give one virtual host `domains: ["*"]`.',
       },
     ),
@@ -135,7 +135,7 @@ function checkLastRoute(routes: YamlView, lastRight: YamlView): BootstrapFinding
   if (last === undefined || !takesAll) {
     return findAt(last ?? routes, {
       check: "last_route",
-      message: "the last route does not take every path: where no route matches, ext_authz is ignored.",
+      message: "the last route doesn't accept every path: if no route matches, Envoy ignores ext_authz.",
       fix: 'End with `match: {prefix: "/"}` and no other condition.',
     });
   }
@@ -155,7 +155,7 @@ function checkOwnAnswer(route: YamlView, buffers: readonly string[]): BootstrapF
   const left = buffers.filter((name) => overrides.at(name, "disabled").value !== true);
   return findUnless(left.length === 0, route, {
     check: "unread_bodies",
-    message: "bodies that no filter reads stay in memory here for a minute each, and aren't counted.",
+    message: "Envoy would keep bodies that no filter reads in memory for a minute, without counting them.",
     fix: `Turn ${left.map((name) => `\`${name}\``).join(" and ")} off for it (BufferPerRoute, \`disabled: true\`), as \`inference-gateway envoy render\` does.`,
   });
 }
@@ -168,8 +168,8 @@ function checkGrpc(routes: YamlView, others: ReadonlySet<string>): BootstrapFind
   return findUnless(isRestored && others.has(GRPC_REPLY_FILTER), routes, {
     check: "grpc_requests",
     message:
-      "nothing restores replies to requests with `content-type: application/grpc`: Envoy writes every error as status 200 with an empty body.",
-    fix: `Take the first route and the filter \`${GRPC_REPLY_FILTER}\` over from \`inference-gateway envoy render\`.`,
+      "nothing restores responses to requests with `content-type: application/grpc`: Envoy turns every error into status 200 with an empty body.",
+    fix: `Copy the first route and the filter \`${GRPC_REPLY_FILTER}\` from \`inference-gateway envoy render\`.`,
   });
 }
 
@@ -177,7 +177,7 @@ function checkConnect(routes: YamlView): BootstrapFinding[] {
   const connect = routes.items().find((route) => route.at("match", "connect_matcher").exists);
   return findUnless(connect?.at("direct_response").exists === true, connect ?? routes, {
     check: "connect_route",
-    message: "no route refuses CONNECT, which no prefix matches: ext_authz is ignored.",
+    message: "no route rejects CONNECT, which no prefix matches, so Envoy ignores ext_authz.",
     fix: "Add a route `match: {connect_matcher: {}}` with `direct_response: {status: 403}` before the last one.",
   });
 }
@@ -199,8 +199,8 @@ function checkBypass(level: YamlView, others: ReadonlySet<string>): BootstrapFin
   return off.flatMap(([name, config]) =>
     findAt(config, {
       check: "bypass",
-      message: `requests go to an upstream with ${name} switched off: without a key, or without being charged.`,
-      fix: "Remove the override, or answer by `direct_response`.",
+      message: `requests go to an upstream with ${name} disabled: without a key, or without a charge.`,
+      fix: "Remove the override, or respond by `direct_response`.",
     }),
   );
 }

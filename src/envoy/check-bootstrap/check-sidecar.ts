@@ -20,7 +20,7 @@ import type { YamlView } from "./yaml-view.ts";
 const MIN_IN_FLIGHT = 10_000;
 const FASTER_HEALTH_FIELDS = new Set(["unhealthy_interval", "no_traffic_healthy_interval"]);
 const BREAKER_WHY =
-  "every request in flight holds one gRPC stream; over the limit (1,024 by default) it returns 500.";
+  "every request in flight needs one gRPC stream; above the limit (1,024 by default) requests return 500.";
 
 const HTTP2 = [
   "typed_extension_protocol_options",
@@ -57,7 +57,7 @@ const RULES: readonly SettingRule[] = [
     path: HTTP2,
     holds: (view, rendered) =>
       !view.exists || SHARED_FIELDS.every((name) => view.at(name).number === rendered.at(name).number),
-    why: "what clients take back, or do not read, would end or stop the connection that all calls share.",
+    why: "calls that clients cancel or don't read would end or stall the connection that all calls share.",
     write: (rendered) =>
       `http2_protocol_options: ${formatFlow(Object.fromEntries(SHARED_FIELDS.map((name) => [name, rendered.at(name).number])))}`,
   },
@@ -66,13 +66,13 @@ const RULES: readonly SettingRule[] = [
     path: SHORT_CONNECTIONS,
     holds: (view, rendered) =>
       !rendered.exists || (view.number ?? Infinity) <= (rendered.number ?? MAX_CALLS_PER_NODE_CONNECTION),
-    why: "with `sidecar.transport: grpc-js` Node closes a connection with more than 1,000 resets, and with it the streams of everybody.",
+    why: "with `sidecar.transport: grpc-js`, Node closes a connection after 1,000 resets, and with it all other streams.",
   },
   {
     check: "sidecar_health",
     path: ["health_checks", 0, "grpc_health_check"],
     holds: existsAsRendered,
-    why: "a worker that drains or is gone would still get requests.",
+    why: "a worker that drains or has exited would still get requests.",
     write: (rendered) => `health_checks: [${formatHealthCheck(rendered.at("health_checks", 0))}]`,
   },
   {
@@ -80,7 +80,7 @@ const RULES: readonly SettingRule[] = [
     path: ["common_lb_config", "healthy_panic_threshold"],
     // A dump omits a value of 0.
     holds: (view, rendered) => view.exists && (view.at("value").value ?? 0) === rendered.at("value").value,
-    why: "with half of the workers gone, Envoy would send to those that it knows to be gone.",
+    why: "if half of the workers have exited, Envoy would send requests to them.",
   },
   ...["max_connections", "max_pending_requests", "max_requests"].map((name) => ({
     check: "sidecar_circuit_breakers",
@@ -115,16 +115,16 @@ function checkTransport(cluster: YamlView): BootstrapFinding[] {
     findAt(view, {
       check: "sidecar_tls",
       message,
-      fix: "Take the cluster's `transport_socket` over from `inference-gateway envoy render`.",
+      fix: "Copy the cluster's `transport_socket` from `inference-gateway envoy render`.",
     });
-  if (!socket.exists) return problem(cluster, "the workers take calls by TLS only (`sidecar.tls`).");
+  if (!socket.exists) return problem(cluster, "the workers accept only TLS (`sidecar.tls`).");
   if (!certificates.some((name) => context.at(name, 0).exists)) {
-    return problem(context, "Envoy shows no certificate, and the workers refuse clients without one.");
+    return problem(context, "Envoy has no certificate, and the workers reject clients without one.");
   }
   if (validation.some((one) => one.at("match_typed_subject_alt_names", 0).exists)) return [];
   return problem(
     context,
-    "the workers' certificate is not checked for its name: any certificate of the same authorities could admit every request.",
+    "Envoy doesn't check the name of the workers' certificate: any certificate of the same authorities could admit requests.",
   );
 }
 
@@ -144,9 +144,10 @@ function checkGracefulClose(root: YamlView, cluster: YamlView): BootstrapFinding
     .find(({ exists }) => exists);
   return findUnless(isSet || isClosedEarly, flag ?? root.at("layered_runtime"), {
     check: "graceful_close",
-    message: "after about 1,000 finished streams Node closes a connection under the requests in flight.",
+    message:
+      "after about 1,000 finished streams, Node closes a connection that still has requests in flight.",
     fix:
-      `Set \`${GRACEFUL_CLOSE_FLAG}: true\` in a static layer, or, where you cannot, ` +
+      `Set \`${GRACEFUL_CLOSE_FLAG}: true\` in a static layer. If you can't, set ` +
       `\`max_requests_per_connection: ${MAX_CALLS_PER_NODE_CONNECTION}\` in the cluster's common_http_protocol_options.`,
   });
 }

@@ -9,7 +9,7 @@ import type { YamlView } from "./yaml-view.ts";
 
 const MIN_IN_FLIGHT = 1_025;
 
-const TWICE = "a request that an upstream has begun could be sent, and paid for, twice.";
+const TWICE = "a request that an upstream has begun could be sent, and charged, twice.";
 
 const RULES: readonly SettingRule[] = [
   {
@@ -17,26 +17,26 @@ const RULES: readonly SettingRule[] = [
     path: ["circuit_breakers", "thresholds", 0, "max_retries"],
     holds: (view, rendered) => view.number === 0 || (rendered.number !== 0 && isAtLeast(MIN_IN_FLIGHT)(view)),
     why:
-      "by Envoy's default of 3 a request could be sent twice where there is one server, and few find another one where " +
+      "with Envoy's default of 3, a request could be sent twice to the only server, and few requests find another server if " +
       "there are several.",
   },
   {
     check: "retries",
     path: ["typed_extension_protocol_options", HTTP_OPTIONS, "retry_policy"],
     holds: (view, rendered) => !view.exists || isSameAsRendered(view, rendered),
-    why: `only what is rendered is safe. By any other policy ${TWICE}`,
+    why: `only the rendered policy is safe. With any other policy, ${TWICE}`,
   },
   {
     check: "retries",
     path: ["typed_extension_protocol_options", HTTP_OPTIONS, "request_mirror_policies"],
     holds: (view) => !view.exists,
-    why: "every request would be sent, and paid for, twice.",
+    why: "every request would be sent, and charged, twice.",
   },
   ...["max_connections", "max_pending_requests", "max_requests"].map((name) => ({
     check: "upstream_circuit_breakers",
     path: ["circuit_breakers", "thresholds", 0, name],
     holds: isAtLeast(MIN_IN_FLIGHT),
-    why: "Envoy's default of 1,024 answers 503 for the requests above it.",
+    why: "Envoy's default of 1,024 returns 503 for further requests.",
   })),
 ];
 
@@ -61,8 +61,8 @@ function findMissing(clusters: YamlView, name: string, hasDiscovery: boolean): B
     check: "upstream_cluster",
     level: hasDiscovery ? "unchecked" : "problem",
     message: hasDiscovery
-      ? `the cluster \`${name}\` may come by CDS.`
-      : `there is no cluster \`${name}\`: requests for its models get a 500.`,
+      ? `the cluster \`${name}\` isn't in this file; CDS may deliver it.`
+      : `the cluster \`${name}\` is missing: requests for its models return 500.`,
     fix: `The cluster must have the upstream's name, \`${name}\`.`,
   });
 }
@@ -80,8 +80,8 @@ function checkUpstream(cluster: YamlView, rendered: YamlView, name: string): Boo
     ...checkKeyRemoval(filters, injectors.map(headerOf)),
     ...findUnless(isSecured, cluster, {
       check: "upstream_tls",
-      message: `the upstream \`${name}\` is https, the cluster speaks plain HTTP.`,
-      fix: "Give the cluster the `transport_socket` of `inference-gateway envoy render`.",
+      message: `the upstream \`${name}\` is https, but the cluster speaks plain HTTP.`,
+      fix: "Copy the cluster's `transport_socket` from `inference-gateway envoy render`.",
     }),
     ...injectors.flatMap((injector) => checkCredential(filters, injector, name)),
     ...checkSigning(filters, findFilter(rendered.at(...path), FILTERS.signing), name),
@@ -108,8 +108,8 @@ function checkKeyRemoval(filters: YamlView, credentials: readonly string[]): Boo
   const missing = wanted.filter((name) => !removed.includes(name));
   return findUnless(missing.length === 0, filters, {
     check: "key_removal",
-    message: `the client's ${missing.join(" and ")} is not taken off: its key would reach the upstream.`,
-    fix: "Take the cluster's header_mutation filter over from `inference-gateway envoy render`.",
+    message: `the client's ${missing.join(" and ")} isn't removed: the client's key would reach the upstream.`,
+    fix: "Copy the cluster's header_mutation filter from `inference-gateway envoy render`.",
   });
 }
 
@@ -117,7 +117,7 @@ const CREDENTIAL_RULES: readonly SettingRule[] = [
   {
     check: "credential",
     path: ["overwrite"],
-    why: "another authorization could stand.",
+    why: "another authorization could remain.",
   },
   {
     check: "credential",
@@ -133,8 +133,8 @@ function checkCredential(filters: YamlView, rendered: YamlView, name: string): B
   if (injector === undefined) {
     return findAt(filters, {
       check: "credential",
-      message: `nothing puts the credential of \`${name}\` on its requests, as \`${header}\`.`,
-      fix: "Take the cluster's credential_injector over from `inference-gateway envoy render`.",
+      message: `no filter adds the credential of \`${name}\` to its requests, as \`${header}\`.`,
+      fix: "Copy the cluster's credential_injector from `inference-gateway envoy render`.",
     });
   }
   return checkSettings(injector.at("typed_config"), rendered.at("typed_config"), CREDENTIAL_RULES);
@@ -144,12 +144,12 @@ const SIGNING_RULES: readonly SettingRule[] = [
   ...["service_name", "region", "host_rewrite"].map((name) => ({
     check: "signing",
     path: [name],
-    why: "the upstream would refuse every signature.",
+    why: "the upstream would reject every signature.",
   })),
   {
     check: "signing",
     path: ["use_unsigned_payload"],
-    why: "a body that was changed on its way would pass.",
+    why: "a body that was changed in transit would pass.",
   },
 ];
 
@@ -160,8 +160,8 @@ function checkSigning(filters: YamlView, rendered: YamlView | undefined, name: s
   if (found === undefined || last?.typeName !== FILTERS.signing) {
     return findAt(filters, {
       check: "signing",
-      message: `requests to \`${name}\` are not signed, or changed after they are.`,
-      fix: "Take the cluster's http_filters over from `inference-gateway envoy render`, in their order.",
+      message: `requests to \`${name}\` aren't signed, or are changed after the signature.`,
+      fix: "Copy the cluster's http_filters from `inference-gateway envoy render`, in their order.",
     });
   }
   return checkSettings(found.at("typed_config"), rendered.at("typed_config"), SIGNING_RULES);

@@ -22,8 +22,8 @@ export function findEdge(yaml: YamlText, wanted: string | null): Edge {
   if (edges.length === 0) {
     throw refuse(
       "static_resources.listeners",
-      "there is no listener with an HTTP connection manager: what comes by xDS is changed where it is made, and an Envoy " +
-        "without one takes the whole bootstrap of `envoy render`.",
+      "no listener has an HTTP connection manager. Change xDS resources at their source. For an Envoy " +
+        "without a connection manager, use the whole bootstrap of `envoy render`.",
     );
   }
   const found = edges.filter(
@@ -33,8 +33,8 @@ export function findEdge(yaml: YamlText, wanted: string | null): Edge {
   if (only !== undefined && found.length === 1) return only;
   const reason =
     only === undefined
-      ? `there is no listener \`${wanted ?? ""}\` with an HTTP connection manager`
-      : "there are several HTTP connection managers";
+      ? `no listener \`${wanted ?? ""}\` with an HTTP connection manager exists`
+      : "several HTTP connection managers exist";
   throw refuse("static_resources.listeners", `${reason}: name one by --listener: ${names}.`);
 }
 

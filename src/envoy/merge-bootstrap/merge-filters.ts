@@ -79,7 +79,7 @@ function refuseOthers(filters: readonly Filter[]): void {
     const what = isAdmission ? "ext_authz" : "ext_proc";
     throw refuse(
       pathOf(place),
-      `this ${what} filter asks another service than the gateway: give the gateway a listener of its own (\`envoy render\`), or take the filter out.`,
+      `this ${what} filter calls another service than the gateway: use a separate listener for the gateway (\`envoy render\`), or remove the filter.`,
     );
   }
 }

@@ -34,7 +34,7 @@ export function mergeClusters(
     } else if (isWrong(pathOf(found))) {
       throw refuse(
         pathOf(found),
-        `there is a cluster \`${name}\` of your own, and it is not as the gateway needs it: rename the upstream in gateway.yaml, or remove the cluster.`,
+        `your own cluster \`${name}\` differs from the one that the gateway needs: rename the upstream in gateway.yaml, or remove the cluster.`,
       );
     }
   }
@@ -123,7 +123,7 @@ export function mergeRuntime(merging: Merging, wanted: EnvoyNode): void {
 function hasFlag(layer: Place<YAMLMap>): boolean {
   const fields = layer.node.toJSON() as Readonly<Record<string, EnvoyValue>>;
   if (fields[GRACEFUL_CLOSE_FLAG] === false) {
-    throw refuse(pathOf(layer), `${GRACEFUL_CLOSE_FLAG} is false: the gateway needs it true.`);
+    throw refuse(pathOf(layer), `${GRACEFUL_CLOSE_FLAG} is false, but the gateway needs true.`);
   }
   return GRACEFUL_CLOSE_FLAG in fields;
 }

@@ -32,7 +32,7 @@ export function mergeRoutes(
     if (found !== null) {
       throw refuse(
         pathOf(found),
-        "the routes come by xDS: put the gateway's where they are made (`--snippets`).",
+        "the routes come by xDS: add the gateway's routes at their source (`--snippets`).",
       );
     }
   }
@@ -82,7 +82,7 @@ function keepApart(merging: Merging, other: Place<YAMLMap>, host: EnvoyNode): vo
     const name = textOf(yaml, other, "name") ?? "";
     throw refuse(
       pathOf(other),
-      `the virtual host \`${name}\` has the domain ${both.join(", ")} already: give the gateway a host name of its own, --domain api.example.com.`,
+      `the virtual host \`${name}\` has the domain ${both.join(", ")} already: use a separate host name for the gateway, --domain api.example.com.`,
     );
   }
   mergeFields(merging, other, OFF);

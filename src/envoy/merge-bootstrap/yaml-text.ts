@@ -59,14 +59,14 @@ export class YamlText {
     const [document] = documents;
     const error = documents.flatMap(({ errors }) => errors)[0];
     if (error !== undefined) {
-      throw refuse(`line ${lines.linePos(error.pos[0]).line}`, `this is not valid YAML: ${error.message}`);
+      throw refuse(`line ${lines.linePos(error.pos[0]).line}`, `the file isn't valid YAML: ${error.message}`);
     }
     if (document === undefined || documents.length !== 1) throw refuse("", "expected one YAML document.");
     const node: unknown = document.contents;
     if (!isMap(node)) throw refuse("", "expected the fields of a bootstrap.");
     this.root = { node, path: [] };
     if (node.flow === true) {
-      throw refuse("", "the bootstrap is JSON: convert it to YAML with fields on lines of their own.");
+      throw refuse("", "the bootstrap is JSON: convert it to YAML with one field per line.");
     }
   }
 
@@ -89,12 +89,12 @@ export class YamlText {
     const pair = findPair(map.node, name);
     if (pair === null) {
       if (findPair(map.node, "<<") === null) return null;
-      throw refuse(formatPath(map.path), "fields come by a merge key (`<<`): write them out.");
+      throw refuse(formatPath(map.path), "fields come from a merge key (`<<`): write them out.");
     }
     const path = [...map.path, keyOf(pair)];
     const value = pair.value as Node | null;
     if (isAlias(value)) {
-      throw refuse(formatPath(path), "it is an alias of something else in the file: write it out.");
+      throw refuse(formatPath(path), "it is a YAML alias: write out its value.");
     }
     return value === null || (isScalar(value) && value.value === null) ? null : { node: value, path };
   }
@@ -205,7 +205,7 @@ export class YamlText {
     if (found.node.flow === true) {
       throw refuse(
         path,
-        "it is written on one line in brackets: write each member on a line of its own, behind a dash.",
+        "it is written on one line in brackets: write each member on its own line, after a dash.",
       );
     }
     return { node: found.node, path: found.path };
@@ -261,7 +261,7 @@ function requireMap({ node, path }: Place): Place<YAMLMap> {
   if (isMap(node)) return { node, path };
   throw refuse(
     formatPath(path),
-    isAlias(node) ? "it is an alias of something else in the file: write it out." : "expected fields.",
+    isAlias(node) ? "it is a YAML alias: write out its value." : "expected fields.",
   );
 }
 

@@ -54,8 +54,8 @@ function readBootstrap(file: string): string | BootstrapFinding {
     return readFileSync(file, "utf8");
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const message = `the file could not be read: ${reason}.`;
-    return { check: "file", level: "problem", path: "", message, fix: "Give the path of a bootstrap." };
+    const message = `the file can't be read: ${reason}.`;
+    return { check: "file", level: "problem", path: "", message, fix: "Pass the path of a bootstrap." };
   }
 }
 
@@ -97,6 +97,6 @@ function formatJson({ check, level, path, line, message, fix }: BootstrapFinding
 }
 
 function describeValidation(validation: Validation | null, envoy: InstalledEnvoy | null): string {
-  if (validation === null) return "there is no Envoy here to validate it: set ENVOY_BIN";
+  if (validation === null) return "not validated by Envoy, because this machine has none: set ENVOY_BIN";
   return `Envoy accepts it (version ${envoy?.version ?? "unknown"}; tested with ${PROVEN_ENVOYS.join(" and ")})`;
 }

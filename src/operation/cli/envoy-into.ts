@@ -37,18 +37,18 @@ export async function mergeInto({
   const before = await read(file);
   const after = merge(file, () => mergeBootstrap(before, config, merging));
   if (after === before) {
-    process.stderr.write(`${file} has all of it already: nothing to change.\n`);
+    process.stderr.write(`${file} already has all parts: nothing to change.\n`);
     return;
   }
   const screen = openScreen(process.stdout, { env: process.env });
   process.stdout.write(paintDiff(screen, formatUnifiedDiff(before, after, file)));
   if (!write && !(await isMeant(file))) {
-    process.stderr.write(`Nothing was written to ${file}${canAsk() ? "" : ": give --write for that"}.\n`);
+    process.stderr.write(`Nothing was written to ${file}${canAsk() ? "" : ": pass --write to write it"}.\n`);
     return;
   }
   const backup = await replace(file, after);
   process.stderr.write(
-    `Written. What ${file} was before is in ${backup}. ` +
+    `Written. The previous ${file} is in ${backup}. ` +
       `Next: inference-gateway config check --config ${configFile} --envoy ${file}\n`,
   );
 }

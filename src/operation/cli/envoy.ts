@@ -153,7 +153,7 @@ function report(outcome: { readonly written: readonly string[] } | { readonly pr
     "problem" in outcome
       ? {
           level: "error",
-          msg: "a credential could not be read, the previous one stays",
+          msg: "a credential can't be read, the previous one stays",
           problem: String(outcome.problem),
         }
       : { level: "info", msg: "credentials are written", renewed: outcome.written };

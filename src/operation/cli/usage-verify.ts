@@ -144,8 +144,8 @@ async function open(config: Config, isPrivate: boolean): Promise<OpenStore> {
     if (!(error instanceof Error)) throw error;
     const where = config.redis?.urls.join(", ") ?? "";
     const hint = isPrivate
-      ? "It is the private Redis of `inference-gateway up`, which runs as long as that does: start it, and leave it running meanwhile."
-      : "Is Redis running where `redis` of the configuration says?";
+      ? "This is the private Redis of `inference-gateway up`, which runs only with it: start `up`, and leave it running meanwhile."
+      : "Does Redis run at the address of `redis` in the configuration?";
     throw new CommandError(`Redis at ${where} can't be used: ${error.message}\n${hint}`, { cause: error });
   }
 }
@@ -168,7 +168,7 @@ function formatVerification(
   ];
   const log =
     logged === null
-      ? "No request log was found: spend was held against the usage rows only."
+      ? "No request log was found: spend was compared only with the usage rows."
       : `Request log: ${logged.requests} requests in ${logged.files} files, ${logged.damagedLines} damaged lines${formatOtherCurrency(logged)}.`;
   const head = `${month}: ${organizations} organizations, ${rows} usage rows, ${spentMicrocents} microcents spent.\n${log}\n${formatWindows(ofWindows)}`;
   if (differences.length === 0) return `${head}No difference.\n`;
@@ -177,17 +177,17 @@ function formatVerification(
 
 function formatOtherCurrency({ otherCurrencyRequests: requests }: LoggedUsage): string {
   if (requests === 0) return "";
-  return `, ${requests} requests not counted since they are in another currency than their organization's`;
+  return `, ${requests} requests not counted, because their currency isn't their organization's`;
 }
 
 const MEANINGS: Readonly<Record<UsageDifference["kind"], string>> = {
-  spend_of_organization: "spend of the organization is not the sum of its usage rows",
-  spend_of_key: "spend of the key is not the sum of its usage rows",
+  spend_of_organization: "the organization's spend isn't the sum of its usage rows",
+  spend_of_key: "the key's spend isn't the sum of its usage rows",
   missing_in_redis:
-    "the request log says more than Redis: charges wait in a spool, which a gateway that runs sends, or are lost: " +
-    "`usage rebuild` brings them back, and counts none twice",
-  missing_in_log: "Redis says more than the request log: a worker died before it wrote, or a log is missing",
-  in_other_tag_row: "Redis has it in another row of tags than the request log",
+    "the request log has more than Redis: charges wait in a spool, which a running gateway sends, or are lost. " +
+    "`usage rebuild` restores them and counts none twice",
+  missing_in_log: "Redis has more than the request log: a worker died before it wrote, or a log is missing",
+  in_other_tag_row: "Redis has the request under other tags than the request log",
 };
 
 function formatDifference(difference: UsageDifference): string {
@@ -202,10 +202,10 @@ function formatRebuild(
   { raisedRows, addedMicrocents, settledRequests, inFlight }: UsageRebuild,
 ): string {
   const done =
-    `${month}: charged ${settledRequests} requests as their log says, raised ${raisedRows} usage rows, ` +
+    `${month}: charged ${settledRequests} requests by their log, raised ${raisedRows} usage rows, ` +
     `added ${addedMicrocents} microcents.\n`;
   if (inFlight.length === 0) return done;
-  return `${done}Requests are in flight, nothing was changed, try again: ${inFlight.join(", ")}\n`;
+  return `${done}Requests are in flight, so nothing was changed. Try again: ${inFlight.join(", ")}\n`;
 }
 
 function formatJson(value: object): string {
@@ -215,7 +215,7 @@ function formatJson(value: object): string {
 /** Empty if no organization counts any. */
 function formatWindows({ organizations, compared, notCompared }: WindowVerification): string {
   if (organizations === 0) return "";
-  const head = `Windows of limits: ${compared} of ${organizations} organizations held against the usage rows.\n`;
+  const head = `Windows of limits: ${compared} of ${organizations} organizations compared with the usage rows.\n`;
   const groups = new Map<string, WindowVerification["notCompared"]>();
   for (const one of notCompared) {
     const what = `${formatSpan(one)}: ${OBSTACLES[one.obstacle]}`;
@@ -230,8 +230,8 @@ function formatWindows({ organizations, compared, notCompared }: WindowVerificat
 
 const OBSTACLES: Readonly<Record<WindowObstacle, string>> = {
   counters_expired: "counters of days are kept for 15 days, of weeks for 22",
-  usage_expired: "the usage of a part of it is not kept any more",
-  beginning: "what was spent before the first limit is still being added",
+  usage_expired: "the usage of a part of it is no longer stored",
+  beginning: "spend before the first limit is still being added",
 };
 
 const WINDOWS = { day: "days", week: "weeks", month: "months", total: "totals" } as const;
@@ -250,6 +250,6 @@ function formatWindowDifference(difference: WindowDifference): string {
   const subject = [organizationId, ...whose, when].filter((part) => part !== null).join(" ");
   return (
     `  ${subject}: ${figure}: expected ${expected}, found ${found} (${found - expected}); ` +
-    "what its limits count is not the sum of its usage rows"
+    "the count of its limits isn't the sum of its usage rows"
   );
 }

@@ -34,7 +34,7 @@ export async function cutHalfTransaction(program: string, folder: string): Promi
   await truncate(file, Number(end));
   const bytes = Number(size) - Number(end);
   process.stderr.write(
-    `Redis died in the middle of a write: ${bytes} bytes without their end were taken off.\n`,
+    `Redis died in the middle of a write: ${bytes} bytes of an incomplete write were removed.\n`,
   );
   return bytes;
 }

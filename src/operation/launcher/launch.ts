@@ -69,7 +69,7 @@ async function startOrClean(stack: Stack, plan: Plan): Promise<ServeReady> {
 async function runUntilStopped(stack: Stack, requests: StopRequests): Promise<number> {
   const crash = await Promise.race([stack.waitForCrash(), requests.first.then(() => null)]);
   if (crash === null) {
-    process.stderr.write("Stopping: requests in flight may end. Ctrl-C again stops at once.\n");
+    process.stderr.write("Stopping after the requests in flight. Ctrl-C again stops at once.\n");
     await stack.stop();
     return 0;
   }
@@ -82,7 +82,8 @@ async function runUntilStopped(stack: Stack, requests: StopRequests): Promise<nu
 
 function describeStack(options: LaunchOptions, stack: Stack, plan: Plan, ready: ServeReady): StackFacts {
   const { config, logDir } = plan;
-  if (ready.demoKey === null) throw new LaunchError("The gateway created no demo API key. Its log says why.");
+  if (ready.demoKey === null)
+    throw new LaunchError("The gateway created no demo API key. Its log shows why.");
   const adminUrl = ready.adminUrl ?? formatLocalUrl(config.admin.host, config.admin.port);
   return {
     baseUrl: stack.baseUrl,

@@ -87,7 +87,7 @@ export class LogKeeper {
     await reopen();
     for (const path of [accessLog, ...otherLogs]) rmSync(`${path}.1`, { force: true });
     notice(
-      `Less than ${Math.floor(spoolMaxBytes / 1024 ** 2)} MiB of the disk are free, which the spool may need: the access log is stopped. Free space, or lower \`settlement.spool_max_bytes\`.`,
+      `Less than ${Math.floor(spoolMaxBytes / 1024 ** 2)} MiB of the disk are free, which the spool may need, so the access log is stopped. Free space, or lower \`settlement.spool_max_bytes\`.`,
     );
   }
 
@@ -95,7 +95,7 @@ export class LogKeeper {
     const { accessLog, reopen, notice } = this.#options;
     rmSync(accessLog);
     await reopen();
-    notice("The disk has room again: the access log is written.");
+    notice("The disk has enough space again: the access log continues.");
   }
 }
 

@@ -53,7 +53,7 @@ function describe(field: string, host: string, port: number, code: string): stri
     return `Port ${port} is in use (${name}, \`${field}\`): stop what listens there, or set another \`${field}\`.`;
   }
   if (code === "EACCES") {
-    return `This user may not listen on port ${port} (${name}): set \`${field}\` to 1024 or above.`;
+    return `This user can't listen on port ${port} (${name}): set \`${field}\` to 1024 or above.`;
   }
-  return `${name} cannot be listened on (${code}): correct \`${base}.host\` or \`${field}\`.`;
+  return `The gateway can't listen on ${name} (${code}): correct \`${base}.host\` or \`${field}\`.`;
 }

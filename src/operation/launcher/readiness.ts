@@ -33,7 +33,7 @@ export async function waitUntilReady(
     if (performance.now() > deadlineMs) {
       const logs = processes.map((one) => one.describeLog()).join("\n\n");
       throw new LaunchError(
-        `${baseUrl}/readyz was not 200 within ${boundMs / 1000} s (last: ${answer}).\n${logs}`,
+        `${baseUrl}/readyz didn't return 200 within ${boundMs / 1000} s (last: ${answer}).\n${logs}`,
       );
     }
     await pause(POLL_MS);

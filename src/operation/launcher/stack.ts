@@ -161,7 +161,7 @@ function reportCredentials(
 ): void {
   const text =
     "problem" in outcome
-      ? `a renewed credential could not be read, the previous one stays: ${String(outcome.problem)}`
+      ? `a renewed credential can't be read, the previous one stays: ${String(outcome.problem)}`
       : `renewed credential: ${outcome.written.join(", ")}`;
   process.stderr.write(`${text}\n`);
 }

@@ -59,7 +59,7 @@ function describeEnvoy(context: ToolContext, installation: Pick<InstalledTool, "
 /** An older Envoy is used with a warning if ENVOY_BIN names it, and skipped otherwise. */
 async function check(context: ToolContext, path: string, source: ToolSource): Promise<string | null> {
   const version = await readEnvoyVersion(context, path);
-  if (version === null) return "is not an Envoy that runs";
+  if (version === null) return "isn't an Envoy that runs";
   if (source !== "environment" && !isAtLeast(version, OLDEST)) {
     return `is Envoy ${version}, and ${OLDEST} is needed`;
   }

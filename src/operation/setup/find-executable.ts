@@ -27,7 +27,7 @@ export function explainUnusable(path: string): string | null {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return "does not exist";
-    if (code === "EACCES") return "may not be executed by this user";
-    return `cannot be executed (${code ?? String(error)})`;
+    if (code === "EACCES") return "isn't executable for this user";
+    return `can't be executed (${code ?? String(error)})`;
   }
 }

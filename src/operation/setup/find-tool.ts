@@ -40,7 +40,7 @@ export async function findTool(context: ToolContext, wanted: WantedTool): Promis
     const failure = await candidate.install();
     const tool = failure === null ? await findInstalled(candidate, wanted) : null;
     if (tool !== null) return tool;
-    reason = failure ?? "what was installed does not run here";
+    reason = failure ?? "the installed one doesn't run here";
   }
   return reason;
 }

@@ -31,7 +31,7 @@ export async function findPython(context: ToolContext, minimumMinor: number): Pr
       const { code, stdout } = await context.run(path, ["-c", script], { timeoutMs: 10_000 });
       const [major = 0, minor = 0] = stdout.trim().split(" ").map(Number);
       const works = code === 0 && major === 3 && minor >= minimumMinor;
-      return works ? null : `is not a Python 3.${minimumMinor} or newer that runs`;
+      return works ? null : `isn't a Python 3.${minimumMinor} or newer that runs`;
     },
     installed: [{ source: "system", path: () => SYSTEM_PYTHON }],
   });
@@ -72,7 +72,7 @@ export async function installWheel(context: ToolContext, name: string, wheel: Pi
 /** Finds a Python whose `-m pip` works. */
 async function findPip(context: ToolContext, wheel: PinnedWheel): Promise<string> {
   const python = await findPython(context, 8);
-  if (python === null) throw wheelError(wheel, "there is no Python 3.8 or newer");
+  if (python === null) throw wheelError(wheel, "no Python 3.8 or newer found");
   if (await hasPip(context, python)) return python;
   const environment = join(context.toolsDir, "pip");
   const inside = join(environment, "bin", "python");

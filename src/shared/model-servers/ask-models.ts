@@ -53,17 +53,14 @@ function readServer(list: readonly unknown[]): ModelServer | null {
 function readList(url: string, text: string): readonly unknown[] {
   const value = parseJson(text);
   if (value === undefined) {
-    throw new AskError(
-      `${url} answers with something that is not JSON: is it the base URL of an OpenAI API?`,
-    );
+    throw new AskError(`${url} didn't return JSON: is it the base URL of an OpenAI API?`);
   }
   const list = isJsonObject(value) ? value["data"] : value;
   if (!Array.isArray(list)) {
-    throw new AskError(
-      `${url} answers with JSON that is no list of models: is it the base URL of an OpenAI API?`,
-    );
+    throw new AskError(`${url} returned JSON without a list of models: is it the base URL of an OpenAI API?`);
   }
-  if (list.length === 0) throw new AskError(`${url} lists no models: load one there, then start again.`);
+  if (list.length === 0)
+    throw new AskError(`${url} lists no models: load a model on that server, then start again.`);
   return list;
 }
 

@@ -57,14 +57,14 @@ export async function fetchText(url: string, asker: ServerAccess, question?: obj
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     if (response.status === LOADING.status) {
-      throw new LoadingError(`${url} answers 503: its model is still being loaded, or it cannot serve.`);
+      throw new LoadingError(`${url} returned 503: its model is still loading, or it can't serve.`);
     }
     if (response.status !== 200) throw new AskError(explainStatus(url, response.status, asker));
     return await readBounded(url, response);
   } catch (error) {
     if (error instanceof AskError) throw error;
     throw new AskError(
-      `${url} does not answer (${explainFailure(error)}): is the model server running there?`,
+      `${url} doesn't respond (${explainFailure(error)}): is the model server running there?`,
     );
   }
 }
@@ -72,10 +72,8 @@ export async function fetchText(url: string, asker: ServerAccess, question?: obj
 function explainStatus(url: string, status: number, { explainRefusal }: ServerAccess): string {
   if (status === 401 || status === 403) return explainRefusal(url, status);
   const hint =
-    status === 404
-      ? ": give the base URL of its OpenAI API, which mostly ends in /v1"
-      : ", and not with its models";
-  return `${url} answers ${status}${hint}.`;
+    status === 404 ? ": pass the base URL of its OpenAI API, which mostly ends in /v1" : ", not its models";
+  return `${url} returned ${status}${hint}.`;
 }
 
 async function readBounded(url: string, response: Response): Promise<string> {
@@ -85,7 +83,7 @@ async function readBounded(url: string, response: Response): Promise<string> {
     bytes += piece.byteLength;
     if (bytes > MAX_ANSWER_BYTES) {
       throw new AskError(
-        `${url} answers with more than ${MAX_ANSWER_BYTES / 1024 ** 2} MiB: that is no list of models.`,
+        `${url} returned more than ${MAX_ANSWER_BYTES / 1024 ** 2} MiB, which is no list of models.`,
       );
     }
     pieces.push(piece);

@@ -12,7 +12,7 @@ export async function installDebianPackages(
   packages: readonly string[],
 ): Promise<string | null> {
   const apt = findOnPath("apt-get", context.env);
-  if (!context.isRoot || apt === null) return "it is not on PATH, and this user may not install it";
+  if (!context.isRoot || apt === null) return "it is not on PATH, and this user can't install it";
   const env = { ...context.env, DEBIAN_FRONTEND: "noninteractive" };
   const install = async () => {
     // Lists may be missing or old; when they cannot be fetched, the install decides by itself.

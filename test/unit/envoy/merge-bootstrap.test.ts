@@ -190,26 +190,26 @@ describe("what cannot be merged is refused by name", () => {
     {
       name: "several listeners",
       text: TWO,
-      says: /there are several HTTP connection managers: name one by --listener: internal, public\./u,
+      says: /several HTTP connection managers exist: name one by --listener: internal, public\./u,
     },
     {
       name: "a listener that is not there",
       text: FRONT,
       options: { listener: "inner" },
-      says: /there is no listener `inner` .*: name one by --listener: edge\./u,
+      says: /no listener `inner` .*: name one by --listener: edge\./u,
     },
     {
       name: "a bootstrap without a listener",
       text: "static_resources: {}\n",
-      says: /there is no listener with an HTTP connection manager/u,
+      says: /no listener has an HTTP connection manager/u,
     },
     { name: "JSON", text: JSON.stringify(parse(FRONT)), says: /the bootstrap is JSON: convert it to YAML/u },
-    { name: "what is no YAML", text: "a: [\n", says: /^line \d+: this is not valid YAML: /u },
+    { name: "what is no YAML", text: "a: [\n", says: /^line \d+: the file isn't valid YAML: /u },
     { name: "several documents", text: `${FRONT}---\n${FRONT}`, says: /expected one YAML document/u },
     {
       name: "somebody else's ext_authz",
       text: FRONT.replace("                    # The router stays last.\n", AUTHZ),
-      says: /http_filters\[1\]: this ext_authz filter asks another service than the gateway/u,
+      says: /http_filters\[1\]: this ext_authz filter calls another service than the gateway/u,
     },
     {
       name: "a list on one line",
@@ -233,17 +233,17 @@ describe("what cannot be merged is refused by name", () => {
         "static_resources:",
         "shared: &shared {use_remote_address: true}\nstatic_resources:",
       ).replace("codec_type: AUTO", "<<: *shared"),
-      says: /typed_config: fields come by a merge key/u,
+      says: /typed_config: fields come from a merge key/u,
     },
     {
       name: "a cluster of an upstream's name that is not as the gateway needs it",
       text: FRONT.replaceAll(/(name: |cluster: |cluster_name: )shop\b(?!\n +domains)/gu, "$1local"),
-      says: /clusters\[0\]: there is a cluster `local` of your own, and it is not as the gateway needs it/u,
+      says: /clusters\[0\]: your own cluster `local` differs from the one that the gateway needs/u,
     },
     {
       name: "the runtime flag switched off",
       text: `layered_runtime:\n  layers:\n    - name: base\n      static_layer:\n        envoy.reloadable_features.ext_proc_graceful_grpc_close: false\n${FRONT}`,
-      says: /layered_runtime\.layers\[0\]\.static_layer: .* is false: the gateway needs it true/u,
+      says: /layered_runtime\.layers\[0\]\.static_layer: .* is false, but the gateway needs true/u,
     },
   ])("$name", ({ text, options = {}, says }) => {
     expect(() => merge(text, options)).toThrow(says);

@@ -167,7 +167,7 @@ function describeRefusal(status: number, error: JsonObject): string {
   const request = status >= 500 && typeof id === "string" ? ` (request ${id})` : "";
   const help =
     status === 401
-      ? " Give it with `inference-gateway login`, IGW_ADMIN_TOKEN, --token-file, or --config; `inference-gateway up` prints it when it starts."
+      ? " Pass it with `inference-gateway login`, IGW_ADMIN_TOKEN, --token-file or --config; `inference-gateway up` prints it when it starts."
       : "";
   return `${cleanText(String(error["message"]))}${help}${cleanText(request)}`;
 }
@@ -224,7 +224,7 @@ function describeGatewayPort(url: string): string {
   expected.port = DEFAULT_ADMIN_PORT;
   return (
     `${url} is the gateway's API port, where clients send requests with API keys. The management API, which takes the ` +
-    "operator's or an organization's token, has a port of its own, `admin.port` in gateway.yaml: give --admin-url " +
-    `${expected.origin}, unless your operator has set another.`
+    "operator's or an organization's token, has its own port, `admin.port` in gateway.yaml: pass --admin-url " +
+    `${expected.origin}, unless your operator has set another address.`
   );
 }

@@ -37,7 +37,7 @@ const redeliver: OrganizationCommandRow = {
     const body = options.channel ? { channels: options.channel } : {};
     const id = await findAlertId(client, path, argument);
     const target = `${path}/alerts/${encodeURIComponent(id)}/redeliver`;
-    const text = "Sending the alert again. `inference-gateway alerts list` shows how it goes.\n";
+    const text = "Sending the alert again. `inference-gateway alerts list` shows the result.\n";
     return { json: await client.call("POST", target, { body }), text: () => text };
   },
 };

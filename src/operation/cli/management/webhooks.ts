@@ -108,7 +108,7 @@ const rotate: OrganizationCommandRow = {
 
 export const WEBHOOK_COMMANDS: CommandGroup = {
   name: "webhook",
-  description: "Manage the webhooks that receive alerts.",
+  description: "Manage webhooks, which receive alerts.",
   rows: [list, add, set, remove, test, rotate],
 };
 
@@ -125,13 +125,13 @@ export async function testWebhook(
   }
   if (options.json) process.stdout.write(`${escapeHidden(JSON.stringify(result))}\n`);
   throw new CommandError(
-    `The test event did not arrive (${duration}): ${cleanText(String(result["error"]))}.`,
+    `The test event didn't arrive (${duration}): ${cleanText(String(result["error"]))}.`,
   );
 }
 
 function addAddressOptions(command: Command): Command {
   return command
-    .option("--url <url>", "address of the webhook; for pagerduty only outside of the United States")
+    .option("--url <url>", "address of the webhook; for pagerduty only needed outside the United States")
     .option("--routing-key <key>", "integration key of a PagerDuty service")
     .option("--alerts <alerts>", ALERTS_HELP, collect);
 }
@@ -154,7 +154,7 @@ async function change({ client, path, organization }: WebhookCall, webhooks: rea
       .map(({ id }) => String(id))
       .join(" ");
   if (ids(body) !== ids(organization)) {
-    throw new CommandError("Somebody changed the webhooks at the same time. Try again.");
+    throw new CommandError("Another person or program changed the webhooks at the same time. Try again.");
   }
   const headers = { "if-match": etag };
   return client.call("PATCH", path, { body: { notifications: { webhooks } }, headers });

@@ -26,7 +26,7 @@ export function formatFirstConfig(config: FirstConfig): string {
   const server = config.server === null ? "" : `, server: ${config.server}`;
   const credential = keyVariable === null ? "" : `, credential: { env: ${keyVariable} }`;
   const lines = [
-    `# Written by \`inference-gateway up --upstream\` from what ${baseUrl} says of its models; yours from now on.`,
+    `# Written by \`inference-gateway up --upstream\` from the models of ${baseUrl}; change it as you like.`,
     "# Start again with `inference-gateway up --config gateway.yaml`. Every field: docs/gateway-yaml.md.",
     `listen: { host: ${host}, port: ${ports.listen} }`,
     `admin: { host: ${host}, port: ${ports.admin} }`,
@@ -43,7 +43,7 @@ function formatModel(
   upstream: string,
 ): string[] {
   const window = contextWindow ?? UNKNOWN_CONTEXT_WINDOW;
-  const note = contextWindow === null ? " # the server does not tell: set it" : "";
+  const note = contextWindow === null ? " # the server doesn't list it: set it" : "";
   const embeds = capabilities?.includes("embeddings") ?? /embed/i.test(id);
   return [
     `  - id: ${quote(catalogId)}`,
@@ -54,14 +54,14 @@ function formatModel(
     ...(embeds
       ? [`    capabilities: [embeddings]${capabilities === null ? " # by its name" : ""}`]
       : [`    max_output_tokens: ${window}`, formatCapabilities(capabilities)]),
-    "    # To be set: the price of a million tokens. At 0 nothing counts towards budgets and caps.",
+    "    # Set the prices per million tokens. At 0, requests don't count toward budgets and caps.",
     `    prices: { USD: { input: "0"${embeds ? "" : ', output: "0"'} } }`,
   ];
 }
 
 function formatCapabilities(capabilities: readonly string[] | null): string {
   if (capabilities === null) return "    # capabilities: [tools, vision, reasoning, json_schema]";
-  return `    capabilities: [${capabilities.join(", ")}] # as the server tells them`;
+  return `    capabilities: [${capabilities.join(", ")}] # as the server lists them`;
 }
 
 /** JSON strings are valid YAML. */

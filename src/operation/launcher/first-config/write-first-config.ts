@@ -37,12 +37,12 @@ export async function writeFirstConfig(options: FirstConfigOptions): Promise<voi
   const { keyVariable, file, notice } = options;
   refuseExisting(file);
   const place = parsePlace(options.upstream, keyVariable);
-  const onLoading = (): void => notice(`${place.baseUrl} is loading its model: waiting for it.`);
+  const onLoading = (): void => notice(`${place.baseUrl} is loading its model. Waiting …`);
   const { models, strange, server } = await ask(place.baseUrl, keyVariable, onLoading);
   const { named, nameless } = nameModels(models, place.name);
   const leftOut = [...strange, ...nameless.map((name) => JSON.stringify(name))];
   for (const id of leftOut.slice(0, MAX_NAMED)) {
-    notice(`Left out: ${id}, of which no model's name can be made.`);
+    notice(`Left out: ${id}, which can't become a model name.`);
   }
   if (leftOut.length > MAX_NAMED) notice(`Left out: ${leftOut.length - MAX_NAMED} more entries of the list.`);
   if (named.length === 0) {
@@ -60,11 +60,11 @@ export async function writeFirstConfig(options: FirstConfigOptions): Promise<voi
     ports: { listen, admin },
   });
   write(file, text);
-  notice(`Wrote ${file}: ${listIds(named)}. All prices are 0: set them there.`);
+  notice(`Wrote ${file}: ${listIds(named)}. All prices are 0: set them in this file.`);
   const unknown = named.filter(({ contextWindow }) => contextWindow === null);
   if (unknown.length > 0) {
     notice(
-      `The server does not tell the context window of ${listIds(unknown)}: ${UNKNOWN_CONTEXT_WINDOW} is written, set it there too.`,
+      `The server doesn't list the context window of ${listIds(unknown)}: the file has ${UNKNOWN_CONTEXT_WINDOW}. Correct it.`,
     );
   }
 }
@@ -81,8 +81,8 @@ async function ask(baseUrl: string, variable: string | null, onLoading: () => vo
   const headers: Record<string, string> = key === null ? {} : { authorization: `Bearer ${key}` };
   const explainRefusal = (url: string, status: number): string =>
     variable === null
-      ? `${url} answers ${status}, it needs a key: put it into an environment variable and name that by \`--upstream-key-env NAME\`.`
-      : `${url} answers ${status}: it refuses the key in the environment variable ${variable}.`;
+      ? `${url} returned ${status}, so it needs a key. Put the key into an environment variable and pass \`--upstream-key-env NAME\`.`
+      : `${url} returned ${status}: it rejects the key in the environment variable ${variable}.`;
   try {
     return await askModels(baseUrl, { headers, explainRefusal }, onLoading);
   } catch (error) {
@@ -95,7 +95,7 @@ function readKey(variable: string | null): string | null {
   if (variable === null) return null;
   const key = process.env[variable] ?? "";
   if (/^[\x21-\x7e]+$/.test(key)) return key;
-  const problem = key === "" ? "is not set" : "has characters that no key has";
+  const problem = key === "" ? "is not set" : "has characters that a key can't have";
   throw new LaunchError(`The environment variable ${variable} of \`--upstream-key-env\` ${problem}.`);
 }
 
