@@ -123,19 +123,20 @@ function formatLine(value: EnvoyValue, where: "block" | "flow"): string {
 
 /** Names, paths, durations and sentences without a comma, which need no quotes anywhere. */
 const PLAIN = /^(?:[A-Za-z_/][\w./'`-]*(?: [\w./'`-]+)*|\d+(?:\.\d+)?s)$/;
-/** Words that YAML does not read as text. */
-const NO_TEXT = /^(?:null|true|false)$/i;
+/** Words that YAML does not read as text, in 1.2 or as Envoy's parser knows it, 1.1. */
+const NO_TEXT = /^(?:null|true|false|yes|no|on|off|y|n)$/i;
 /**
  * Texts that need quotes: those with a special first character (a colon for parsers in Go) or that YAML reads
  * as another type; without characters to escape.
  */
-const QUOTED = /^(?:[:@%&*!|>#`[\]{},][^\\\p{C}]*|\d+|null|true|false)$/u;
+const QUOTED = /^(?:[:@%&*!|>#`[\]{},][^\\\p{C}]*|\d+)$/u;
 /** Texts that need quotes only within a flow collection. */
 const QUOTED_IN_FLOW = /^[^\\\p{C}]*[,[\]{}][^\\\p{C}]*$/u;
 
 /** Formats a text. Most are decided by patterns; the YAML package takes a tenth of a millisecond per text. */
 function formatText(text: string, where: "block" | "flow"): string {
-  if (PLAIN.test(text) && !NO_TEXT.test(text)) return text;
+  if (NO_TEXT.test(text)) return `"${text}"`;
+  if (PLAIN.test(text)) return text;
   if (QUOTED.test(text) || (where === "flow" && QUOTED_IN_FLOW.test(text))) {
     if (!text.includes('"')) return `"${text}"`;
     if (!text.includes("'")) return `'${text}'`;

@@ -46,6 +46,12 @@ const { values } = fc.letrec<{ values: EnvoyValue }>((tie) => ({
 }));
 
 describe("formatEnvoyYaml", () => {
+  it.each(["off", "Yes", "y", "NO"])("quotes %s, a boolean for Envoy's YAML 1.1", (name) => {
+    for (const value of [{ name }, oneLine({ name })]) {
+      expect(parse(formatEnvoyYaml({ value }, "h"), { version: "1.1" })).toEqual({ value: { name } });
+    }
+  });
+
   it("writes a comment above the key it is about, and above an item of a list", () => {
     const text = formatEnvoyYaml({ "#b": "why b", a: 1, b: [{ "#": "why this", c: true }] }, "heading");
     expect(text).toBe("# heading\n\na: 1\n# why b\nb:\n  # why this\n  - c: true\n");
