@@ -3,6 +3,7 @@ import { nameLimit } from "../../../shared/settings/limit-words.ts";
 import { MONTH_NAMES } from "../../../shared/settings/limits.ts";
 import type { ListedAlert } from "../../../data-path/store/types/alerts.ts";
 import { formatLimit, formatMoney, formatTime } from "../format.ts";
+import { DAY_MS } from "../../../shared/time/calendar.ts";
 import { JUDGED_REQUESTS } from "./recent-requests.ts";
 import {
   type Attention,
@@ -23,6 +24,8 @@ export interface AttentionInput extends LimitAttentionInput {
   /** Limits of the keys that `keysWithReachedLimits` selects, by key id. */
   readonly keyLimits: ReadonlyMap<string, readonly LimitFiguresView[]>;
   readonly alerts: readonly ListedAlert[];
+  /** Whether the reader can change limits. */
+  readonly canChange: boolean;
 }
 
 /** Number of keys shown; further ones are counted. */
@@ -55,7 +58,16 @@ export function listAttention(input: AttentionInput): readonly Attention[] {
     ...listReachedPools(input, "budget"),
     ...ofKeys(input, "budget"),
   ];
-  return [...found.filter(({ level }) => level === "bad"), ...found.filter(({ level }) => level === "warn")];
+  const readable = input.canChange ? found : found.map(asReader);
+  return [
+    ...readable.filter(({ level }) => level === "bad"),
+    ...readable.filter(({ level }) => level === "warn"),
+  ];
+}
+
+/** Viewers are offered to see what others change. */
+function asReader(entry: Attention): Attention {
+  return { ...entry, label: entry.label.replace(/^Change /, "See ") };
 }
 
 function ofOrganization({ organization: { id, suspended } }: AttentionInput): Attention[] {
@@ -92,7 +104,10 @@ function ofKeys(input: AttentionInput, kind: Kind): Attention[] {
   return [...shown, { level: kind === "cap" ? "bad" : "warn", text, label: "API keys", path }];
 }
 
-function ofWebhook({ organization, alerts }: AttentionInput): Attention[] {
+/** A failed delivery needs attention for a day: after that nobody waits for it. */
+const DELIVERY_MS = DAY_MS;
+
+function ofWebhook({ organization, alerts, nowMs }: AttentionInput): Attention[] {
   const base = `/organizations/${organization.id}`;
   const disabledAt = organization.notifications.webhook?.disabled_at ?? null;
   if (disabledAt !== null) {
@@ -104,7 +119,8 @@ function ofWebhook({ organization, alerts }: AttentionInput): Attention[] {
     const text = `A webhook (${disabled.format}) returned 410 Gone: nothing is sent to it any more.`;
     return [{ level: "bad", text, label: "See the webhooks", path: `${base}/settings#webhooks` }];
   }
-  const failing = alerts.flatMap(({ deliveries: { email, webhook, webhooks } }) =>
+  const recent = alerts.filter(({ firedAtMs }) => firedAtMs > nowMs - DELIVERY_MS);
+  const failing = recent.flatMap(({ deliveries: { email, webhook, webhooks } }) =>
     [webhook, ...webhooks.values(), email].filter(isFailing),
   );
   const [first] = failing;

@@ -174,7 +174,9 @@ function findOwnPage(context: PageContext, principal: Principal): string | null 
 }
 
 function countUnread(page: PageCall, organization: OrganizationView | null): Promise<number> {
-  if (organization === null || !organization.notifications.dashboard) return Promise.resolve(0);
+  // Only who can mark alerts as read sees the count.
+  const isShown = organization?.notifications.dashboard === true && page.canChange;
+  if (organization === null || !isShown) return Promise.resolve(0);
   return page.options.store.countUnreadAlerts(organization.id);
 }
 

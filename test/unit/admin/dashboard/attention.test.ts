@@ -14,7 +14,9 @@ const limit = (over: Partial<LimitFiguresView>): LimitFiguresView => ({
   ...over,
 });
 
-function attentionOf(limits: readonly LimitFiguresView[]) {
+const NOW_MS = Date.parse("2026-11-21T12:00:00Z");
+
+function attentionOf(limits: readonly LimitFiguresView[], over: object = {}) {
   // Only what is read of a key and of an organization.
   const key = { id: "key_1", name: "dev", state: "cap_reached" };
   const organization = { id: "org_1", currency: "USD", suspended: false, notifications: { webhooks: [] } };
@@ -28,7 +30,9 @@ function attentionOf(limits: readonly LimitFiguresView[]) {
     groups: [],
     names: new Map(),
     recent: { failing: [], stopped: [], isWhole: true },
-    nowMs: Date.parse("2026-11-21T12:00:00Z"),
+    nowMs: NOW_MS,
+    canChange: true,
+    ...over,
   } as unknown as AttentionInput);
 }
 
@@ -51,5 +55,24 @@ describe("a key that has reached a cap, on the overview", () => {
     },
   ])("is named with that cap, its window and its field: $text", ({ limits, text, path }) => {
     expect(attentionOf(limits)).toEqual([{ level: "bad", text, label: "Change this cap", path }]);
+  });
+
+  it("offers a viewer to see the cap, not to change it", () => {
+    expect(attentionOf([limit({})], { canChange: false })).toMatchObject([{ label: "See this cap" }]);
+  });
+});
+
+describe("a delivery that failed, on the overview", () => {
+  const DAY_MS = 86_400_000;
+  const failedAt = (firedAtMs: number) => {
+    const failed = { state: "failed", lastError: "550 no such user", attempts: 9, nextAttemptAtMs: null };
+    const off = { state: "off", lastError: null, attempts: 0, nextAttemptAtMs: null };
+    const deliveries = { email: failed, webhook: off, webhooks: new Map() };
+    return { keys: [], alerts: [{ firedAtMs, deliveries }] };
+  };
+
+  it("needs attention for a day, and not until newer alerts push it out", () => {
+    expect(attentionOf([], failedAt(NOW_MS - DAY_MS / 2))).toMatchObject([{ label: "See the deliveries" }]);
+    expect(attentionOf([], failedAt(NOW_MS - 2 * DAY_MS))).toEqual([]);
   });
 });

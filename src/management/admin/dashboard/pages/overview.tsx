@@ -50,6 +50,7 @@ async function showOverview(page: OrganizationPageCall): Promise<PageAnswer> {
     keys,
     keyLimits: await readKeyLimits(page, keysWithReachedLimits(keys)),
     alerts: alerts ?? [],
+    canChange: page.canChange,
   });
   const isUnused = byModel.length === 0 && requests.body.data.length === 0;
   return showPage(

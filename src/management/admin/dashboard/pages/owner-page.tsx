@@ -3,7 +3,7 @@ import type { Child } from "hono/jsx";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showForm } from "../page.ts";
 import { askFirst, isSure, Layout, Section } from "../parts/layout.tsx";
 import { Form, ProblemSummary } from "../parts/fields.tsx";
-import { readLimits } from "../parts/limits.tsx";
+import { ReachedCaps, readLimits } from "../parts/limits.tsx";
 import { OwnerLimits } from "../parts/raises.tsx";
 import { SettingFields } from "../parts/setting-fields.tsx";
 import {
@@ -14,7 +14,7 @@ import {
   VersionedForm,
 } from "../settings-page.tsx";
 import { type FormSetting, listProblemFields } from "../setting-form.ts";
-import type { GroupView, KeyView, UserView } from "../views.ts";
+import type { GroupView, KeyView, UserView, LimitListView } from "../views.ts";
 
 interface Views {
   readonly key: KeyView;
@@ -34,7 +34,7 @@ interface OwnerPage<Of extends Scope> {
     page: OrganizationPageCall,
   ) => Promise<{ readonly body: Views[Of]; readonly headers?: Readonly<Record<string, string>> }>;
   /** Content above the limits. */
-  readonly describe: (page: OrganizationPageCall, one: Views[Of]) => Child;
+  readonly describe: (page: OrganizationPageCall, one: Views[Of], limits: LimitListView) => Child;
   /** Content below the settings. */
   readonly showRest: (page: OrganizationPageCall, one: Views[Of]) => Child | Promise<Child>;
 }
@@ -86,7 +86,8 @@ async function renderOwner<Of extends Scope>(
   );
   return showForm(
     <Layout page={page} title={`${title} ${one.name}`} heading={heading} section={`${scope}s`}>
-      {describe(page, one)}
+      <ReachedCaps page={page} limits={limits} />
+      {describe(page, one, limits)}
       <ProblemSummary problems={problems} fields={[...listProblemFields(settings), ...RAISE_FIELDS]} />
       <OwnerLimits {...{ page, scope, path, raises: one.raises, limits, problems }} />
       <Section id="settings" title="Settings">

@@ -22,7 +22,9 @@ export async function showRequest(page: OrganizationPageCall): Promise<PageAnswe
         {sentence}{" "}
         {action === null ? null : (
           <strong>
-            <a href={action.path}>{action.label}</a>
+            <a href={action.path}>
+              {page.canChange ? action.label : action.label.replace(/^(?:Change|Enable|Choose) /, "See ")}
+            </a>
           </strong>
         )}
         {remedy === null ? null : <span class="below">{formatRemedy(remedy)}</span>}

@@ -1,6 +1,9 @@
 import { isCapReached, limitNameOf, nameWindow } from "../../../alerts/alert-words.ts";
 import type { DeliveryState, ListedAlert } from "../../../../data-path/store/types/alerts.ts";
 import { formatLimit, formatMoney, formatTime } from "../../format.ts";
+import { formatLimitPath } from "../../../../shared/contract/pages.ts";
+import { formatWindowEnd } from "../../../../shared/time/calendar.ts";
+import { describeWait } from "../limit-words.ts";
 import type { OrganizationPageCall } from "../page.ts";
 import { Form } from "./fields.tsx";
 import { Time } from "./inline.tsx";
@@ -17,7 +20,7 @@ export function AlertList({ page, alerts }: { page: OrganizationPageCall; alerts
       {groupByMessage(alerts).map((message) => (
         <li class={message.some(isCapReached) ? "bad" : "warn"}>
           {groupByLimit(message).map((reached) => (
-            <Reached alerts={reached} />
+            <Reached page={page} alerts={reached} />
           ))}
           <div class="quiet">
             <Time at={message[0].firedAtMs} />
@@ -31,18 +34,26 @@ export function AlertList({ page, alerts }: { page: OrganizationPageCall; alerts
 }
 
 /** Formats "80 % and 100 % of the budget of API key …". */
-function Reached({ alerts }: { alerts: Message }) {
+function Reached({ page, alerts }: { page: OrganizationPageCall; alerts: Message }) {
   const [alert] = alerts;
+  const path = formatLimitPath(alert, alert.kind);
   const percents = alerts.map(({ thresholdPercent }) => `${thresholdPercent} %`);
   return (
     <p>
       <strong>
-        {percents.join(" and ")} of the {limitNameOf(alert)}
+        {percents.join(" and ")} of the <a href={path}>{limitNameOf(alert)}</a>
       </strong>{" "}
       of <Subject alert={alert} />: {formatMoney(Number(alert.spentMicrocents), alert.currency)} of{" "}
       {formatLimit(alert.amountCents, alert.currency)} {nameWindow(alert)}
+      {describeReset(alert, page.nowMs)}
     </p>
   );
+}
+
+/** ", resets in 2 days"; nothing if the window is over, or never ends. */
+function describeReset({ period, windowStart, month }: ListedAlert, nowMs: number): string {
+  const end = formatWindowEnd(period, windowStart ?? `${month}-01`);
+  return end === null || Date.parse(end) <= nowMs ? "" : `, resets ${describeWait(Date.parse(end), nowMs)}`;
 }
 
 function groupByMessage(alerts: readonly ListedAlert[]): readonly Message[] {

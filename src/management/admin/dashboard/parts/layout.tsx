@@ -98,7 +98,7 @@ function nameOf(principal: Principal): string {
 /** Operator's link to the same page of another organization. */
 function OtherOrganization({ section }: { section: string | undefined }) {
   return (
-    <form method="get" action="/organizations" class="other" role="search">
+    <form method="get" action="/organizations" class="other" role="search" aria-label="Organizations">
       <input type="hidden" name="to" value={section ?? "overview"} />
       <input
         name="search"

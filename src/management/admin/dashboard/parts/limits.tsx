@@ -5,7 +5,8 @@ import { capitalize } from "../../../../shared/text/capitalize.ts";
 import { describeWindow } from "../../../../shared/time/calendar.ts";
 import type { LimitScope } from "../../../../data-path/store/types/decision.ts";
 import { formatCountOf, formatLimit } from "../../format.ts";
-import { describeStanding, describeWait, formatShare, nameReset } from "../limit-words.ts";
+import { describeReached } from "../limit-attention.ts";
+import { describeStanding, describeWait, formatShare, nameReset, standingOf } from "../limit-words.ts";
 import type { OrganizationPageCall } from "../page.ts";
 import { OWNER_CALLS } from "../settings-page.tsx";
 import type { LimitListView, LimitView } from "../views.ts";
@@ -27,6 +28,29 @@ const PURPOSES: Readonly<Record<LimitScope, string>> = {
 export async function readLimits(page: OrganizationPageCall, scope: LimitScope): Promise<LimitListView> {
   const { body } = await page.api(`GET ${OWNER_CALLS[scope]}/limits` as const);
   return body;
+}
+
+/** Caps that block requests now, also those of the owner's group and organization: each with the field that changes it. */
+export function ReachedCaps({ page, limits }: Pick<LimitsProps, "page" | "limits">) {
+  const reached = limits.data.filter((limit) => limit.kind === "cap" && standingOf(limit) === "reached");
+  return (
+    <>
+      {reached.map((limit) => {
+        const { scope, owner } = limit;
+        const isOwner = scope === "user" || scope === "group";
+        const ids = { keyId: scope === "key" ? owner.id : null, ownerId: isOwner ? owner.id : null };
+        const { text, label, path } = describeReached(limit, { name: owner.name, ...ids }, page);
+        return (
+          <p class="notice bad">
+            {text}{" "}
+            <strong>
+              <a href={path}>{page.canChange ? label : "See this cap"}</a>
+            </strong>
+          </p>
+        );
+      })}
+    </>
+  );
 }
 
 export interface LimitsProps {

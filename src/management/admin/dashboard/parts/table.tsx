@@ -197,7 +197,7 @@ export function SearchForm({ page, list: { data, next }, path }: SearchFormProps
   const isWhole = search === "" && next === null && !page.query.has("after");
   if (isWhole && data.length < SEARCHED_FROM) return null;
   return (
-    <form method="get" action={path} class="inline" role="search">
+    <form method="get" action={path} class="inline" role="search" aria-label="This list">
       <label for="search">Find</label>
       <input id="search" name="search" type="search" value={search} autocomplete="off" />
       <button type="submit" class="quiet">
