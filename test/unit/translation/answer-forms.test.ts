@@ -130,6 +130,46 @@ describe.each(HEARING_ROUTES)("$name: calls without ids that all have index 0", 
   });
 });
 
+describe.each(HEARING_ROUTES)("$name: calls that all have the same id and name", ({ stream, whole }) => {
+  const one = '{"x":1}';
+  const two = '{"x":2}';
+  const entry = (args: string, fields: object = {}) => ({
+    index: 0,
+    id: "a",
+    function: { name: "get", arguments: args },
+    ...fields,
+  });
+  const rest = (args: string) => ({ index: 0, function: { arguments: args } });
+  const several = (...entries: object[]) => chunk({ tool_calls: entries });
+  const calls = (...pieces: object[]) => stream([...pieces, FINISH, DONE]).calls;
+
+  it.each([
+    ["whole", [several(entry(one)), several(entry(two))]],
+    [
+      "whole and without an index",
+      [several(entry(one, { index: null })), several(entry(two, { index: null }))],
+    ],
+    ["whole in one chunk", [several(entry(one), entry(two))]],
+    ["in pieces", [entry('{"x":'), rest("1}"), entry('{"x":'), rest("2}")].map((call) => several(call))],
+    ["their name alone", [entry(""), rest(one), entry(""), rest(two)].map((call) => several(call))],
+  ])("[response.tool_calls] are two: %s", (_, pieces) => {
+    expect(calls(...pieces)).toEqual([`get ${one}`, `get ${two}`]);
+  });
+
+  it("[response.tool_calls] are as many as a whole answer lists", () => {
+    const message = { tool_calls: [entry(one), entry(two), entry(two)] };
+    expect(whole(completion(message)).calls).toEqual([`get ${one}`, `get ${two}`, `get ${two}`]);
+  });
+
+  it.each([
+    ["each piece", ['{"x":', "1}", ""]],
+    ["its end", [one, one]],
+    ["the beginning of its arguments", ["{}", one]],
+  ])("[response.tool_calls] are one that a server repeats with %s", (_, pieces) => {
+    expect(calls(...pieces.map((args) => several(entry(args))))).toEqual([`get ${one}`]);
+  });
+});
+
 describe.each(HEARING_ROUTES)("$name: arguments", ({ stream, whole }) => {
   const called = (args: unknown) => ({
     tool_calls: [{ index: 0, id: "a", function: { name: "get", arguments: args } }],

@@ -33,9 +33,10 @@ export interface UpdatedCall {
 /**
  * Assigns deltas to tool calls: by index; without an index by id; otherwise by position if the chunk has several
  * calls, or to the open call. A new id together with a name at a used index is a new call, because some servers number
- * every call 0. Some of these send no ids: there, a name and arguments after a finished call, or the name of another
- * declared tool, begin a new call. Arguments without a name, at an index that is unused or finished, belong to the
- * open call, because some servers count their deltas.
+ * every call 0. Some of these send no ids, or the same id with each call: there, a name and arguments after a finished
+ * call, or the name of another declared tool, begin a new call, unless a server repeats the whole call with its id.
+ * Arguments without a name, at an index that is unused or finished, belong to the open call, because some servers count
+ * their deltas.
  */
 export class ToolCallTable {
   readonly #byIndex = new Map<number, ToolCall>();
@@ -95,7 +96,7 @@ export class ToolCallTable {
     const heldBefore = call.heldCharacters;
     call.fields ??= fields;
     call.add(delta);
-    if (call.id !== "" && !this.#byId.has(call.id)) this.#byId.set(call.id, call);
+    if (call.id !== "") this.#byId.set(call.id, call);
     if (place !== null && place < MAX_CALLS) this.#byPlace[place] = call;
     this.#last = call;
     this.#onUpdate({ call, isNew: known === null, growth: call.heldCharacters - heldBefore });
@@ -104,7 +105,7 @@ export class ToolCallTable {
   /** Restores the name of arguments that follow a repeated name, if the call at that index is complete. */
   #completeDelta(delta: ToolCallDelta, index: number | null): ToolCallDelta {
     const call = index === null ? undefined : this.#byIndex.get(index);
-    if (call === undefined || !call.isOver || delta.id !== "") return delta;
+    if (call === undefined || !call.isOver || (delta.id !== "" && delta.id !== call.id)) return delta;
     const hasArguments = /\S/.test(delta.arguments);
     if (delta.name !== "") call.isNamedAgain = !hasArguments;
     return delta.name === "" && hasArguments && call.isNamedAgain ? { ...delta, name: call.name } : delta;
@@ -127,8 +128,13 @@ export class ToolCallTable {
     if (call === null) return null;
     if (delta.id === "") return this.#isNext(call, delta) ? null : call;
     if (delta.name === "" || call.id === "") return call;
-    // Some servers give every call the same id.
-    return delta.id !== call.id || this.#isOtherTool(call, delta) ? null : call;
+    return delta.id !== call.id || this.#isOther(call, delta) ? null : call;
+  }
+
+  /** Returns whether a delta with a name and the id of a call begins another one: some servers have one id for all. */
+  #isOther(call: ToolCall, delta: ToolCallDelta): boolean {
+    if (this.#isOtherTool(call, delta)) return true;
+    return call.isOver && /^\s*\{/.test(delta.arguments) && !call.isWhole(delta.arguments);
   }
 
   /** Returns whether a delta with a name and without an id begins a new call at a used index. */
@@ -145,7 +151,10 @@ export class ToolCallTable {
   }
 
   #findWithoutIndex(delta: ToolCallDelta, place: number | null): ToolCall | null {
-    if (delta.id !== "") return this.#byId.get(delta.id) ?? null;
+    if (delta.id !== "") {
+      const known = this.#byId.get(delta.id) ?? null;
+      return known !== null && delta.name !== "" && this.#isOther(known, delta) ? null : known;
+    }
     const call = place === null ? this.#last : (this.#byPlace[place] ?? null);
     // Servers without indexes and ids send each call whole: a name after a finished call begins the next one.
     if (delta.name !== "") return call?.isComplete === true ? null : call;

@@ -1,3 +1,4 @@
+import { createHash, hash } from "node:crypto";
 import type { CallFields } from "../conversation/parts.ts";
 import { formatJson } from "../json/exact-json.ts";
 import { parseToolInput } from "./tool-input.ts";
@@ -30,6 +31,7 @@ export class ToolCall {
   /** The name is complete. */
   isNameSettled = false;
   #scanner = new JsonObjectScanner();
+  #digest = createHash("sha256");
   /** Arguments that have not been taken. */
   #pending = "";
   #isSettled = false;
@@ -60,9 +62,17 @@ export class ToolCall {
     this.isNameSettled ||= this.name !== "";
     if (this.#isPlaceholder && /^\s*\{/.test(delta.arguments)) {
       this.#scanner = new JsonObjectScanner();
+      this.#digest = createHash("sha256");
       this.#pending = "";
     }
-    this.#pending += delta.arguments.slice(0, this.#scanner.scan(delta.arguments));
+    const added = delta.arguments.slice(0, this.#scanner.scan(delta.arguments));
+    this.#digest.update(added);
+    this.#pending += added;
+  }
+
+  /** Returns whether the text is the whole arguments of this call, which is over. */
+  isWhole(json: string): boolean {
+    return this.#digest.copy().digest("hex") === hash("sha256", json);
   }
 
   /** Takes the arguments that can be sent now, as far as they are an object. */
