@@ -141,7 +141,7 @@ describe.each(HEARING_ROUTES)("$name: calls that all have the same id and name",
   });
   const rest = (args: string) => ({ index: 0, function: { arguments: args } });
   const several = (...entries: object[]) => chunk({ tool_calls: entries });
-  const calls = (...pieces: object[]) => stream([...pieces, FINISH, DONE]).calls;
+  const calls = (...pieces: string[]) => stream([...pieces, FINISH, DONE]).calls;
 
   it.each([
     ["whole", [several(entry(one)), several(entry(two))]],

@@ -12,6 +12,8 @@ import { mapStreamError } from "./stream/map-stream-error.ts";
 /** Answer of an upstream that speaks Messages. */
 export class MessagesAnswer extends PassThroughAnswer {
   protected override readonly outputEvents = "content_block";
+  /** Usage of `message_start`. */
+  #startUsage: JsonObject = {};
   /** Usage of the stream so far. */
   #usage: JsonObject = {};
   #hasStarted = false;
@@ -82,7 +84,8 @@ export class MessagesAnswer extends PassThroughAnswer {
     if (!isJsonObject(message)) return ORDINARY;
     const { usage } = message;
     // The output figure here is preliminary; the final one follows at the end.
-    if (isJsonObject(usage)) this.#usage = { ...usage, output_tokens: 0 };
+    if (isJsonObject(usage)) this.#startUsage = { ...usage, output_tokens: 0 };
+    this.#usage = this.#startUsage;
     this.generated.report(readMessageUsage(this.#usage), message);
     this.#readWhole(message);
     const { model } = this.options;
@@ -93,7 +96,7 @@ export class MessagesAnswer extends PassThroughAnswer {
     this.generated.readPiece(delta);
     if (isJsonObject(delta) && typeof delta["stop_reason"] === "string") this.#hasStopReason = true;
     if (!isJsonObject(usage)) return ORDINARY;
-    this.#usage = mergeMessageUsage(this.#usage, usage);
+    this.#usage = mergeMessageUsage(this.#usage, usage, this.#startUsage);
     // Tool figures of `message_start` are preliminary, so only those of the delta count.
     this.generated.noteUsage(this.#usage, usage);
     // The service tier may only be part of `message_start`.

@@ -72,8 +72,9 @@ function addCompactions(usage: JsonObject): JsonObject {
 /**
  * Merges one more `message_delta` into the usage of a streamed message. Its figures are totals of the whole message
  * and replace earlier ones; impossible figures are ignored, and totals never decrease.
+ * @param start The usage of `message_start`.
  */
-export function mergeMessageUsage(before: JsonObject, delta: JsonObject): JsonObject {
+export function mergeMessageUsage(before: JsonObject, delta: JsonObject, start: JsonObject): JsonObject {
   const isValid = (figure: unknown): boolean =>
     isJsonObject(figure) || Array.isArray(figure) || isTokenCount(figure);
   const valid = Object.fromEntries(Object.entries(delta).filter(([, figure]) => isValid(figure)));
@@ -82,7 +83,7 @@ export function mergeMessageUsage(before: JsonObject, delta: JsonObject): JsonOb
   const { output_tokens: output } = merged;
   const outputTokens =
     isTokenCount(outputBefore) && isTokenCount(output) ? Math.max(outputBefore, output) : output;
-  return { ...merged, ...mergePrompt(before, valid), output_tokens: outputTokens };
+  return { ...merged, ...mergePrompt(before, valid, start), output_tokens: outputTokens };
 }
 
 /** Figures of a message's prompt. */
@@ -95,24 +96,27 @@ const PROMPT_FIELDS = [
 
 /**
  * Merges the prompt figures, never mixing two that count the same tokens. Servers that first report the whole prompt
- * report its split in the delta: the split counts. Cached tokens without input are part of the prompt reported before.
+ * report its split in the delta: the split counts. Cached tokens are part of the prompt reported before if the delta
+ * has no input or repeats the whole prompt as input.
  */
-function mergePrompt(before: JsonObject, delta: JsonObject): JsonObject {
+function mergePrompt(before: JsonObject, delta: JsonObject, start: JsonObject): JsonObject {
   const [first, later] = [readPrompt(before), readPrompt(delta)];
   const isSplit = later.caches > 0 && first.caches === 0;
   if (later.input > 0) {
-    const isLess = !isSplit && later.input + later.caches <= first.input + first.caches;
-    return isLess
-      ? pickPrompt(before)
-      : { ...pickPrompt(delta), cache_creation: findLifetimes(before, delta) };
+    const isLess = !isSplit && later.total <= first.total;
+    if (isLess) return pickPrompt(before);
+    const isWhole = later.input === first.total && later.caches <= later.input;
+    const figures = { ...pickPrompt(delta), cache_creation: findLifetimes(before, delta) };
+    return isWhole ? { ...figures, input_tokens: later.input - later.caches } : figures;
   }
-  const { input_tokens: input } = before;
-  if (isSplit && later.caches <= first.input) {
-    return { ...pickPrompt(delta), input_tokens: first.input - later.caches };
+  const whole = readPrompt(start);
+  const isPart = whole.caches === 0 && whole.input === first.total && later.caches <= whole.input;
+  if (isPart && later.caches > 0 && later.caches >= first.caches) {
+    return { ...pickPrompt(delta), input_tokens: whole.input - later.caches };
   }
   if (isSplit && delta["input_tokens"] === 0) return pickPrompt(delta);
-  const merged = { ...before, ...delta, input_tokens: input ?? delta["input_tokens"] };
-  return pickPrompt(countMessagePrompt(merged) < countMessagePrompt(before) ? before : merged);
+  const merged = { ...before, ...delta, input_tokens: before["input_tokens"] ?? delta["input_tokens"] };
+  return pickPrompt(readPrompt(merged).total < first.total ? before : merged);
 }
 
 /** The lifetime of cache writes may only be reported at the start. */
@@ -125,15 +129,12 @@ function pickPrompt(usage: JsonObject): JsonObject {
   return Object.fromEntries(PROMPT_FIELDS.map((name) => [name, usage[name]]));
 }
 
-function readPrompt(usage: JsonObject): { readonly input: number; readonly caches: number } {
-  const input = readFigure(usage, [USAGE_FORMS.messages.prompt]);
-  return { input, caches: countMessagePrompt(usage) - input };
-}
-
-/** Counts the prompt tokens of a message, including cached and written ones. */
-function countMessagePrompt(usage: JsonObject): number {
+/** Counts the prompt tokens of a message. */
+function readPrompt(usage: JsonObject) {
   const { prompt, cached, cacheWrite } = USAGE_FORMS.messages;
-  return [[prompt], cached, cacheWrite].reduce((sum, paths) => sum + readFigure(usage, paths), 0);
+  const input = readFigure(usage, [prompt]);
+  const caches = readFigure(usage, cached) + readFigure(usage, cacheWrite);
+  return { input, caches, total: input + caches };
 }
 
 /**

@@ -30,6 +30,6 @@ describe("compactions of a message", () => {
 
   it("of a stream are told at its end", () => {
     const start = { input_tokens: 10, output_tokens: 0 };
-    expect(readMessageUsage(mergeMessageUsage(start, own))?.tokens.outputTokens).toBe(45);
+    expect(readMessageUsage(mergeMessageUsage(start, own, start))?.tokens.outputTokens).toBe(45);
   });
 });

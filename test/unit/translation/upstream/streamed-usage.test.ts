@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../../../src/shared/text/json-object.ts";
 import {
   findUsage,
   mergeMessageUsage,
@@ -21,6 +22,21 @@ describe("the usage of a chunk", () => {
   });
 });
 
+/** Input and cached tokens after these deltas, whether or not the start has figures of caches. */
+function mergeAll(input: number, deltas: readonly JsonObject[]): readonly number[] {
+  const ways = [{}, { cache_read_input_tokens: 0, cache_creation_input_tokens: 0 }].map((caches) => {
+    const start = { input_tokens: input, output_tokens: 0, ...caches };
+    const usage = deltas.reduce(
+      (before, delta) => mergeMessageUsage(before, { output_tokens: 10, ...delta }, start),
+      start as JsonObject,
+    );
+    const { inputTokens = 0, cachedInputTokens = 0 } = readMessageUsage(usage)?.tokens ?? {};
+    return [inputTokens, cachedInputTokens];
+  });
+  expect(ways[0]).toEqual(ways[1]);
+  return ways[0]!;
+}
+
 describe("the usage of a streamed message", () => {
   const message = {
     input_tokens: 100,
@@ -34,7 +50,7 @@ describe("the usage of a streamed message", () => {
   it("is what `message_delta` says in place of what `message_start` said, the rest stays", () => {
     const start = { ...message, output_tokens: 1, cache_read_input_tokens: 5 };
     const delta = { output_tokens: 100, cache_read_input_tokens: 600, cache_creation: null };
-    expect(readMessageUsage(mergeMessageUsage(start, delta))).toEqual(whole);
+    expect(readMessageUsage(mergeMessageUsage(start, delta, start))).toEqual(whole);
   });
 
   it.each([
@@ -47,7 +63,7 @@ describe("the usage of a streamed message", () => {
     ["the whole prompt in one figure", { input_tokens: 1_000, output_tokens: 100 }],
     ["the same, without lifetimes", { ...message, cache_creation: undefined }],
   ])("does not change with figures that are %s", (_name, delta) => {
-    expect(readMessageUsage(mergeMessageUsage(message, delta))).toEqual(whole);
+    expect(readMessageUsage(mergeMessageUsage(message, delta, message))).toEqual(whole);
   });
 
   it.each([
@@ -60,17 +76,61 @@ describe("the usage of a streamed message", () => {
     ["no prompt", {}, 8_860, 0],
   ])("counts a prompt once when the delta has %s", (_name, figures, input, cached) => {
     const delta = { output_tokens: 10, ...figures };
-    for (const start of [{}, { cache_read_input_tokens: 0, cache_creation_input_tokens: 0 }]) {
-      const once = mergeMessageUsage({ input_tokens: 8_860, output_tokens: 0, ...start }, delta);
-      for (const merged of [once, mergeMessageUsage(once, delta)]) {
-        const { tokens } = readMessageUsage(merged) ?? {};
-        expect([tokens?.inputTokens, tokens?.cachedInputTokens]).toEqual([input, cached]);
-      }
+    expect(mergeAll(8_860, [delta])).toEqual([input, cached]);
+    expect(mergeAll(8_860, [delta, delta])).toEqual([input, cached]);
+  });
+
+  it.each([
+    ["cached tokens that grow", [{ cache_read_input_tokens: 8_000 }, { cache_read_input_tokens: 8_831 }], 29],
+    [
+      "cached tokens, then written ones",
+      [
+        { cache_read_input_tokens: 8_831 },
+        { cache_read_input_tokens: 8_831, cache_creation_input_tokens: 9 },
+      ],
+      29,
+    ],
+    [
+      "the split, then the cached tokens",
+      [{ input_tokens: 18, cache_read_input_tokens: 8_831 }, { cache_read_input_tokens: 8_831 }],
+      18,
+    ],
+    [
+      "the split, then the whole prompt",
+      [
+        { input_tokens: 18, cache_read_input_tokens: 8_831 },
+        { input_tokens: 8_849, cache_read_input_tokens: 8_831 },
+      ],
+      18,
+    ],
+    ["the whole prompt as input", [{ input_tokens: 8_860, cache_read_input_tokens: 8_831 }], 29],
+    [
+      "the whole prompt, then the cached tokens",
+      [{ input_tokens: 8_860 }, { cache_read_input_tokens: 8_831 }],
+      29,
+    ],
+  ])("counts cached tokens once when deltas have %s", (_name, deltas, input) => {
+    for (const told of [deltas, [...deltas, ...deltas.slice(-1)]]) {
+      expect(mergeAll(8_860, told)).toEqual([input, 8_831]);
     }
   });
 
+  it("counts cached tokens once when the delta repeats them and the whole prompt as input", () => {
+    const start = { input_tokens: 29, cache_read_input_tokens: 8_831, output_tokens: 0 };
+    const merged = mergeMessageUsage(start, { ...start, input_tokens: 8_860, output_tokens: 10 }, start);
+    expect(readMessageUsage(merged)?.tokens).toMatchObject({ inputTokens: 29, cachedInputTokens: 8_831 });
+  });
+
+  it("counts cached tokens beside the input of a prompt that has grown", () => {
+    expect(mergeAll(100, [{ input_tokens: 2_500, cache_read_input_tokens: 1_000 }])).toEqual([2_500, 1_000]);
+  });
+
   it("takes what the delta has beside the prompt, whichever prompt counts", () => {
-    const merged = mergeMessageUsage({ ...message, speed: "standard" }, { input_tokens: 1, iterations: [] });
+    const merged = mergeMessageUsage(
+      { ...message, speed: "standard" },
+      { input_tokens: 1, iterations: [] },
+      message,
+    );
     expect(merged).toMatchObject({ input_tokens: 100, iterations: [], speed: "standard" });
   });
 });
