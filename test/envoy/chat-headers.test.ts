@@ -286,12 +286,12 @@ describe("header policy towards the client", () => {
   ])("passes content-type, cache-control and date of $name and nothing else", async ({ stream, status }) => {
     chat.upstream.answer(
       stream
-        ? { kind: "events", headers: UPSTREAM_HEADERS, events: [] }
+        ? { kind: "events", headers: UPSTREAM_HEADERS, events: [finishChunk()] }
         : {
             kind: "json",
             status,
             headers: UPSTREAM_HEADERS,
-            body: status === 200 ? { model: "echo", choices: [] } : { error: { message: "no" } },
+            body: status === 200 ? textCompletion("ok", null) : { error: { message: "no" } },
           },
     );
     const answer = await chat.send({ body: chatBody({ stream }) });

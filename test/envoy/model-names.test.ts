@@ -60,7 +60,10 @@ describe("an alias of the catalog", () => {
 
   it("names it in embeddings, completions and counts of tokens too", async () => {
     const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
-    chat.upstream.answer({ kind: "json", body: { model: "x", data: [], choices: [], usage } });
+    chat.upstream.answer({
+      kind: "json",
+      body: { model: "x", data: [], choices: [{ index: 0, text: "b" }], usage },
+    });
     const answers: HttpAnswer[] = [
       await chat.send({ path: "/v1/embeddings", body: { model: "ada", input: "a" } }),
       await chat.send({ path: "/v1/completions", body: { model: ALIAS, prompt: "a" } }),

@@ -43,6 +43,61 @@ const TOLD_ERRORS = [
   { name: "in place of a chunk", event: dataEvent({ error: { message: "boom", code: 500 } }) },
 ];
 
+/** Not the protocol's form of an answer. */
+const STRANGE_BODIES = [
+  {},
+  { id: "c", model: "up" },
+  { choices: {} },
+  { choices: { "0": { message: { content: "a" }, text: "a" } } },
+  { choices: "a" },
+  { choices: [] },
+  { choices: [null] },
+  { choices: [{}] },
+  { choices: [{ index: 0, finish_reason: "stop" }] },
+  { content: {} },
+  { output: {} },
+];
+/** Errors in forms of other servers' own. */
+const ERROR_BODIES = [{ detail: "boom" }, { detail: [{ loc: ["body"], msg: "boom" }] }, { message: "boom" }];
+
+describe.each([...CHOICES_ROUTES, ...NATIVE_ROUTES])("$name: a body of status 200", (route) => {
+  it.each(STRANGE_BODIES)("[response.unusable] is no empty answer: %j", (body) => {
+    for (const stream of [false, true]) {
+      expect(() => createRouteAnswer(route, { stream }).translateBody(encode(body))).toThrow(
+        expect.objectContaining({ code: "upstream_error" }) as Error,
+      );
+    }
+  });
+
+  it.each(ERROR_BODIES)("[response.error] is an error of its server, and free: %j", (body) => {
+    for (const stream of [false, true]) {
+      const answer = createRouteAnswer(route, { stream });
+      expect(() => answer.translateBody(encode(body))).toThrow(
+        expect.objectContaining({ code: "upstream_error" }) as Error,
+      );
+      expect(answer.observation.isRefused).toBe(true);
+    }
+  });
+});
+
+describe.each(CHOICES_ROUTES)("$name: a stream without a choice", (route) => {
+  it.each([...STRANGE_BODIES.slice(0, 7), ...ERROR_BODIES])(
+    "[stream.empty] is no empty answer: %j",
+    (chunk) => {
+      for (const pieces of [[dataEvent(chunk), DONE], [dataEvent(chunk)]]) {
+        const { text, last } = runRouteStream(route, pieces);
+        expect(last).toMatchObject({ final: false, failed: { code: "upstream_error" } });
+        expect(text).not.toMatch(WHOLE[route.client]!);
+      }
+    },
+  );
+
+  it("[stream.empty] is none where a chunk behind its text is an error", () => {
+    const pieces = [choiceChunk(route, "half an "), dataEvent({ detail: "boom" }), DONE];
+    expect(runRouteStream(route, pieces).last.failed?.code).toBe("upstream_error");
+  });
+});
+
 describe.each(CHOICES_ROUTES)("$name: an answer that was broken off", (route) => {
   const half = choiceChunk(route, "half an ");
   const errorInChoice = choiceChunk(route, "", {

@@ -9,7 +9,7 @@ import {
   readAnswerText,
   replaceModel,
 } from "../openai/whole-answer.ts";
-import { isUpstreamError } from "../upstream/error-text.ts";
+import { isErrorBody } from "../upstream/error-text.ts";
 import { GeneratedText } from "../upstream/generated-text.ts";
 import { mapErrorInAnswer } from "../upstream/map-error.ts";
 
@@ -37,12 +37,12 @@ export class EmbeddingsAnswer implements Answer {
   translateBody(body: Uint8Array): AnswerOutput {
     const answer = readAnswerText(body);
     const others = parseOtherMembers(answer, "data");
-    if (isUpstreamError(others)) {
+    const data = answer.members.find(({ key }) => key === "data");
+    if (isErrorBody({ ...others, data })) {
       this.#observed.readError(others);
       throw mapErrorInAnswer(others, { protocol: "embeddings", model: this.#model });
     }
     this.#observed.readUsage({ ...others, usage: completeUsage(others["usage"]) });
-    const data = answer.members.find(({ key }) => key === "data");
     if (data === undefined || answer.text[data.valueStart] !== OPENING_BRACKET) {
       throw brokenAnswer("it has no `data`");
     }

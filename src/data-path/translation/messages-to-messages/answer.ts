@@ -1,9 +1,10 @@
 import type { GatewayError } from "../../../shared/contract/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../shared/text/json-object.ts";
 import { formatStreamError } from "../messages-to-chat/error-body.ts";
+import { brokenAnswer } from "../openai/whole-answer.ts";
 import { type EventMeaning, ORDINARY, PassThroughAnswer } from "../pass-through/answer.ts";
 import { formatEvent, KEEP_ALIVE, PING } from "../sse/encoder.ts";
-import { isUpstreamError } from "../upstream/error-text.ts";
+import { isErrorBody } from "../upstream/error-text.ts";
 import { isAboutAccount, isOverflow } from "../upstream/map-error.ts";
 import { mergeMessageUsage, readMessageUsage } from "../upstream/usage.ts";
 import { playMessage } from "./response/play-message.ts";
@@ -25,14 +26,15 @@ export class MessagesAnswer extends PassThroughAnswer {
   }
 
   protected override isError(answer: JsonObject): boolean {
-    return isUpstreamError(answer);
+    return isErrorBody(answer);
   }
 
   protected override readWhole(message: JsonObject): void {
     this.generated.report(readMessageUsage(message["usage"]), message);
     this.generated.noteUsage(message["usage"]);
     const { content } = message;
-    for (const block of Array.isArray(content) ? content : [content]) this.#readBlock(block);
+    if (!Array.isArray(content)) throw brokenAnswer("`content` is not a list");
+    for (const block of content) this.#readBlock(block);
   }
 
   protected override play(message: JsonObject): string {

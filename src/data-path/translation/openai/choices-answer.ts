@@ -3,14 +3,14 @@ import type { Answer, AnswerOutput, DescribeCost, Observation } from "../client-
 import type { GatewayError } from "../../../shared/contract/errors.ts";
 import { KEEP_ALIVE } from "../sse/encoder.ts";
 import { requireEnd } from "../upstream/end-reasons.ts";
-import { isUpstreamError } from "../upstream/error-text.ts";
+import { isErrorBody } from "../upstream/error-text.ts";
 import { GeneratedText } from "../upstream/generated-text.ts";
 import { mapErrorInAnswer } from "../upstream/map-error.ts";
-import { readFinishReason } from "../upstream/read-choice.ts";
+import { readFinishReason, requireMessage } from "../upstream/read-choice.ts";
 import { AnswerStream } from "./answer-stream.ts";
 import { ChunkRewriter } from "./chunk-rewriter.ts";
 import type { UsageVisibility } from "./stream-options.ts";
-import { brokenAnswer, parseAnswer, replaceModel } from "./whole-answer.ts";
+import { parseAnswer, replaceModel } from "./whole-answer.ts";
 
 export interface ChoicesAnswerOptions {
   /** Value of `model` for the client. */
@@ -58,15 +58,13 @@ export class ChoicesAnswer implements Answer {
     const { model, stream, usageVisibility } = this.#options;
     const answer = parseAnswer(body);
     const completion = answer.value;
-    if (isUpstreamError(completion)) {
+    if (isErrorBody(completion)) {
       this.#generated.readError(completion);
       throw mapErrorInAnswer(completion, { protocol: this.#protocol.name, model });
     }
     // Read first: an unusable answer costs what its usage reports.
     this.#generated.readUsage(completion);
-    const { choices } = completion;
-    if (!Array.isArray(choices)) throw brokenAnswer("it has no `choices`");
-    for (const [place, choice] of choices.entries()) {
+    for (const [place, choice] of requireMessage(completion).entries()) {
       if (isJsonObject(choice)) this.#readChoice(choice, place);
     }
     const reported = this.#addCost(completion);

@@ -8,9 +8,9 @@ import { encodeCharacters, type EventBlock } from "../sse/event-block.ts";
 import type { GeneratedText } from "../upstream/generated-text.ts";
 import { MAX_TEMPLATES, TEXT_MARK, TextTemplate } from "../upstream/text-template.ts";
 import type { UsageVisibility } from "./stream-options.ts";
-import { hasEndUsage, requireEnd } from "../upstream/end-reasons.ts";
+import { createBrokenOff, hasEndUsage, requireEnd } from "../upstream/end-reasons.ts";
 import { isUpstreamError } from "../upstream/error-text.ts";
-import { readFinishReason } from "../upstream/read-choice.ts";
+import { listChoices, readFinishReason } from "../upstream/read-choice.ts";
 
 /** A template, and the client's text before and after the generated text. */
 interface LearnedTemplate {
@@ -73,8 +73,11 @@ export class ChunkRewriter {
     return this.#hasFinalUsage || (begun > 0 && begun === this.#finishedChoices.size);
   }
 
-  /** @throws GatewayError if a `finish_reason` says that the server aborted the choice. */
+  /** @throws GatewayError if the stream was empty, or a `finish_reason` says that the server aborted the choice. */
   requireEnd(): void {
+    const { generatedDeltas, usage } = this.#generated;
+    const isEmpty = this.#begunChoices.size === 0 && generatedDeltas === 0 && usage === null;
+    if (isEmpty) throw createBrokenOff("a stream without a choice");
     for (const reason of this.#finishedChoices.values()) {
       requireEnd(reason, true);
       this.#generated.noteFinishReason(reason);
@@ -134,8 +137,9 @@ export class ChunkRewriter {
         cause: new Error("a chunk of the upstream is not a JSON object"),
       });
     }
-    const { choices, usage } = chunk;
-    const hasChoices = Array.isArray(choices) && choices.length > 0;
+    const { usage } = chunk;
+    const choices = listChoices(chunk);
+    const hasChoices = choices.length > 0;
     if (hasChoices) this.#readChoices(choices);
     else this.#generated.readOutside(chunk);
     const hasUsage = usage !== undefined;

@@ -2,6 +2,7 @@ import type { GatewayError } from "../../../shared/contract/errors.ts";
 import type { JsonObject } from "../../../shared/text/json-object.ts";
 import { ConversationAnswer } from "../upstream/conversation-answer.ts";
 import { KEEP_ALIVE } from "../sse/encoder.ts";
+import { requireMessage } from "../upstream/read-choice.ts";
 import { DONE } from "../upstream/read-stream.ts";
 import type { AnswerSettings } from "./answer-settings.ts";
 import type { ResponseObject } from "./response.ts";
@@ -40,6 +41,9 @@ export class ResponsesAnswer extends ConversationAnswer {
   }
 
   protected override writeCompletion(completion: JsonObject): void {
+    // Read first: an unusable answer costs what its usage reports.
+    this.generated.readUsage(completion);
+    requireMessage(completion);
     this.#translator.readChunk(numberCalls(completion, this.#settings.createId), completion);
     const response = this.#translator.end(true);
     this.write(this.#settings.stream ? DONE_EVENT : this.#formatWhole(response));

@@ -7,10 +7,11 @@ import {
   PassThroughAnswer,
   type PassThroughAnswerOptions,
 } from "../pass-through/answer.ts";
+import { brokenAnswer } from "../openai/whole-answer.ts";
 import { createErrorFields, createResponseError } from "../responses-to-chat/error-body.ts";
 import { formatEvent, KEEP_ALIVE } from "../sse/encoder.ts";
 import type { FieldName } from "../upstream/counted-output.ts";
-import { isUpstreamError } from "../upstream/error-text.ts";
+import { isErrorBody } from "../upstream/error-text.ts";
 import { isAboutAccount, isOverflow, mapErrorInAnswer } from "../upstream/map-error.ts";
 import { readResponseUsage } from "../upstream/usage.ts";
 import { playResponse } from "./response/play-response.ts";
@@ -43,13 +44,15 @@ export class ResponsesAnswer extends PassThroughAnswer {
 
   /** A failed response is forwarded with its error, unless the client must see another error. */
   protected override isError(answer: JsonObject): boolean {
-    if (!isUpstreamError(answer)) return false;
+    if (!isErrorBody(answer)) return false;
     return answer["object"] !== "response" || isHiddenFailure(mapErrorInAnswer(answer, this.options), answer);
   }
 
   protected override readWhole(response: JsonObject): void {
     this.#readUsage(response);
-    for (const [place, item] of toArray(response["output"]).entries()) this.generated.readItem(place, item);
+    const { output } = response;
+    if (!Array.isArray(output) && !isErrorBody(response)) throw brokenAnswer("`output` is not a list");
+    for (const [place, item] of toArray(output).entries()) this.generated.readItem(place, item);
   }
 
   protected override play(response: JsonObject): string {

@@ -7,7 +7,7 @@ import { parseJsonText, tryParseJsonText } from "../json/parse-json-text.ts";
 import { SseDecoder, type SseEvent } from "../sse/decoder.ts";
 import { decodeCharacters, type EventBlock } from "../sse/event-block.ts";
 import { type EventReader, feedEvents } from "../sse/event-feed.ts";
-import { isUpstreamError } from "./error-text.ts";
+import { isErrorBody } from "./error-text.ts";
 import { GeneratedText } from "./generated-text.ts";
 import { mapErrorInAnswer } from "./map-error.ts";
 import { findChoice, readFinishReason, readLogprobs, readMatchedStop } from "./read-choice.ts";
@@ -67,7 +67,7 @@ export abstract class ConversationAnswer implements Answer {
 
   translateBody(body: Uint8Array): AnswerOutput {
     const completion = parseCompletion(body);
-    if (isUpstreamError(completion) || !isJsonObject(completion)) {
+    if (isErrorBody(completion) || !isJsonObject(completion)) {
       this.generated.readError(completion);
       throw mapErrorInAnswer(completion, this.#options);
     }

@@ -105,10 +105,7 @@ function joinMessages(error: string | null, message: string | null): string | nu
   return error.includes(message) ? error : shorten(`${error}: ${message}`, MAX_MESSAGE_CHARACTERS);
 }
 
-/** Members that may contain a nested error. */
-const INNER_FIELDS = ["error", "innererror", "fault"] as const;
-
-/** Reads a nested error: another server's, JSON in the message, or the only error with a message. */
+/** Reads a nested error: another server's, JSON in the message, or the first member that has a message. */
 function readInner(error: JsonObject, depth: number): UpstreamErrorText {
   if (depth >= MAX_DEPTH) return NOTHING;
   const { metadata, message } = error;
@@ -116,7 +113,9 @@ function readInner(error: JsonObject, depth: number): UpstreamErrorText {
   if (raw.message !== null) return raw;
   if (typeof message === "string" && /^\s*[[{]/.test(message)) return readWrapped(message, depth);
   if (readFields(error).message !== null) return NOTHING;
-  const inner = INNER_FIELDS.map((name) => readUpstreamError(error[name], depth + 1));
+  const { error: text } = error;
+  const members = [text, ...Object.values(error).filter((member) => typeof member === "object")];
+  const inner = members.map((member) => readUpstreamError(member, depth + 1));
   return inner.find((found) => found.message !== null) ?? NOTHING;
 }
 
@@ -156,16 +155,33 @@ function findError(value: JsonObject): unknown {
 }
 
 /** Members of answers. A value with one of them is not an error, whatever its code. */
-const ANSWER_FIELDS = ["choices", "content", "output", "data", "usage", "type"] as const;
+const ANSWER_FIELDS = ["choices", "content", "output", "data", "usage"] as const;
 
-/** Finds an error sent in place of an answer, by its code (Baidu, Zhipu, Spark) or by its status fields. */
+function hasAnswer(value: JsonObject): boolean {
+  return ANSWER_FIELDS.some((name) => Boolean(value[name]));
+}
+
+/**
+ * Returns whether a whole body is an upstream error: it is one as a chunk, or its only content is a message. A chunk
+ * with only a message may be about the progress.
+ */
+export function isErrorBody(value: unknown): boolean {
+  if (isUpstreamError(value)) return true;
+  return isJsonObject(value) && !hasAnswer(value) && readUpstreamError(value).message !== null;
+}
+
+/** Finds an error sent in place of an answer, by its code (Baidu, Zhipu, Spark), its status or FastAPI's `detail`. */
 function findCoded(value: JsonObject): unknown {
-  const { error_code: code, error_msg: found, success, status } = value;
+  const { error_code: code, error_msg: found, success, status, type, detail } = value;
   if (typeof code === "number" && typeof found === "string") return createCoded(code, found);
-  if (ANSWER_FIELDS.some((name) => value[name]) || readFields(value).message === null) return undefined;
+  const fields = readFields(value);
+  if (fields.message === null || hasAnswer(value)) return undefined;
+  if (readStatus(status) !== null) return value;
+  if (Boolean(type)) return undefined;
   const { code: own } = value;
   const isCoded = (typeof own === "number" && own !== 0) || (typeof own === "string" && /[^0\s]/.test(own));
-  return isCoded || success === false || status === "error" ? value : undefined;
+  const isFailed = success === false || status === "error" || fields.status !== null;
+  return isCoded || isFailed || readMessage(detail) !== null ? value : undefined;
 }
 
 function createCoded(code: number, message: unknown): JsonObject {
@@ -185,7 +201,11 @@ const MESSAGE_FIELDS = [
   "title",
   "details",
   "reason",
+  "err",
+  "text",
 ] as const;
+/** Names of the HTTP status. `http_code` is MiniMax's, `statusCode` NestJS's. */
+const STATUS_FIELDS = ["code", "status", "status_code", "statusCode", "http_code"] as const;
 
 function readFields(fields: JsonObject): UpstreamErrorText {
   const { code, type, param, errors } = fields;
@@ -196,7 +216,7 @@ function readFields(fields: JsonObject): UpstreamErrorText {
     code: readText(code, 100),
     type: readText(type ?? fields["__type"], 100),
     param: readText(param, 200),
-    status: readStatus(code) ?? readStatus(fields["status"]),
+    status: STATUS_FIELDS.map((name) => readStatus(fields[name])).find((status) => status !== null) ?? null,
   };
 }
 

@@ -1,11 +1,38 @@
 import { isJsonObject, type JsonObject } from "../../../shared/text/json-object.ts";
+import { GatewayError } from "../../../shared/contract/errors.ts";
 import { readString } from "./read-message.ts";
+
+/**
+ * Lists the choices of a chunk or a whole answer.
+ * @throws GatewayError `upstream_error` if `choices` is neither a list nor absent.
+ */
+export function listChoices({ choices }: JsonObject): readonly unknown[] {
+  if (Array.isArray(choices)) return choices;
+  if (choices === undefined || choices === null) return [];
+  throw new GatewayError("upstream_error", { cause: new Error("`choices` is not a list") });
+}
+
+/**
+ * Lists the choices of a whole answer, of which at least one has a message or a completion's text.
+ * @throws GatewayError `upstream_error` if none has.
+ */
+export function requireMessage(completion: JsonObject): readonly unknown[] {
+  const choices = listChoices(completion);
+  if (choices.some(hasMessage)) return choices;
+  throw new GatewayError("upstream_error", { cause: new Error("a completion without a choice") });
+}
+
+/** Some servers send a `delta` in whole answers. */
+function hasMessage(choice: unknown): boolean {
+  if (!isJsonObject(choice)) return false;
+  return isJsonObject(choice["message"] ?? choice["delta"]) || typeof choice["text"] === "string";
+}
 
 /** Finds the choice with index 0, the only one that was requested; null if absent. */
 export function findChoice(body: JsonObject): JsonObject | null {
-  const { choices } = body;
-  if (!Array.isArray(choices)) return null;
-  return choices.find((choice) => isJsonObject(choice) && (choice["index"] ?? 0) === 0) ?? null;
+  const isFirst = (choice: unknown): choice is JsonObject =>
+    isJsonObject(choice) && (choice["index"] ?? 0) === 0;
+  return listChoices(body).find(isFirst) ?? null;
 }
 
 /** Reads why the upstream stopped; empty if it has not. */

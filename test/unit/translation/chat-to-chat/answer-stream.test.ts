@@ -49,8 +49,8 @@ describe("AnswerStream", () => {
       expected: ['{"model":"acme/chat","choices":[]}'],
     },
   ])("takes $name out when the client did not ask for it", ({ sent, expected }) => {
-    const { text } = streamThrough(createAnswer(STREAM), [frame(...sent, "[DONE]")]);
-    expect(text).toBe(frame(...expected, "[DONE]"));
+    const { text } = streamThrough(createAnswer(STREAM), [frame(...sent, stop, "[DONE]")]);
+    expect(text).toBe(frame(...expected, mapped(stop), "[DONE]"));
   });
 
   it.each([
@@ -140,8 +140,8 @@ describe("AnswerStream", () => {
     { name: "empty data, which no client can read", sent: "data:\n\ndata\n\n", expected: "" },
     { name: "superfluous blank lines", sent: "\n\n\n", expected: "" },
   ])("reads $name", ({ sent, expected }) => {
-    expect(streamThrough(createAnswer(STREAM), [sent, frame("[DONE]")]).text).toBe(
-      expected + frame("[DONE]"),
+    expect(streamThrough(createAnswer(STREAM), [sent, frame(stop, "[DONE]")]).text).toBe(
+      expected + frame(mapped(stop), "[DONE]"),
     );
   });
 
@@ -214,8 +214,8 @@ describe("AnswerStream", () => {
   });
 
   it("is not troubled by an endless line after [DONE]", () => {
-    const result = streamThrough(createAnswer(STREAM), [`${frame("[DONE]")}data: ${ENDLESS}`]);
-    expect(result).toEqual({ text: frame("[DONE]"), final: true, failedCode: null });
+    const result = streamThrough(createAnswer(STREAM), [`${frame(stop, "[DONE]")}data: ${ENDLESS}`]);
+    expect(result).toEqual({ text: frame(mapped(stop), "[DONE]"), final: true, failedCode: null });
   });
 
   it("gives the upstream's error its own meaning when its code is a status", () => {

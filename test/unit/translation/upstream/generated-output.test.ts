@@ -259,7 +259,6 @@ describe.each(PASSING_ROUTES)("an event in no form of the protocol, $name", (rou
   it.each([
     { delta: { content: "one two" } },
     { message: { role: "assistant", content: "one two" } },
-    { choices: { "0": { text: "one two" } } },
     { candidates: [{ content: { parts: [{ text: "one two" }] } }] },
     { response: "one two", done: false },
     { output_text: "one two" },
