@@ -46,10 +46,10 @@ export class MessagesAnswer extends PassThroughAnswer {
       case "message_start":
         return this.#readStart(event["message"]);
       case "content_block_start":
-        this.#readBlock(event["content_block"]);
+        this.#readBlockStart(event);
         return ORDINARY;
       case "content_block_delta":
-        this.generated.readPiece(event["delta"]);
+        this.#readBlockDelta(event);
         return ORDINARY;
       case "content_block_stop":
         this.generated.readAnswer(event["content_block"]);
@@ -107,6 +107,23 @@ export class MessagesAnswer extends PassThroughAnswer {
     return described === null
       ? ORDINARY
       : { ...ORDINARY, replacement: { member: null, values: { usage: described } } };
+  }
+
+  /** Some servers begin a call with its whole input and repeat it in deltas. */
+  #readBlockStart({ index, content_block: block }: JsonObject): void {
+    if (!isJsonObject(block) || typeof index !== "number") {
+      this.#readBlock(block);
+      return;
+    }
+    const { input } = block;
+    this.#readBlock({ ...block, input: null });
+    this.generated.readFieldPiece(index, "whole input", { input }, "input");
+  }
+
+  #readBlockDelta({ index, delta }: JsonObject): void {
+    const isInput = isJsonObject(delta) && "partial_json" in delta;
+    if (isInput && typeof index === "number") this.generated.readFieldPiece(index, "input", delta);
+    else this.generated.readPiece(delta);
   }
 
   #readBlock(block: unknown): void {

@@ -112,10 +112,13 @@ export abstract class GeneratedOutput {
     if (answers !== null) this.readPiece(answers);
   }
 
-  /** Reads a piece of a field of the item at `place`; null if the server does not name the item. */
-  readFieldPiece(place: number | null, field: FieldName, piece: unknown): void {
+  /**
+   * Reads a piece of a field of the item at `place`; null if the server does not name the item.
+   * @param sameAs The field whose text it repeats.
+   */
+  readFieldPiece(place: number | null, field: FieldName, piece: unknown, sameAs?: string): void {
     if (place === null) this.readPiece(piece);
-    else if (this.#addPiece(this.#outputAt(place), field, findGenerated(piece))) this.addPieces(1);
+    else if (this.#addPiece(this.#outputAt(place), field, findGenerated(piece), sameAs)) this.addPieces(1);
   }
 
   /** Reads a whole field; counts the part that its pieces did not contain. */

@@ -146,6 +146,19 @@ describe("what was generated of a message that passes through", () => {
     const end = namedEvent("content_block_stop", { index: 0, content_block: block });
     expect(read(delta({ type: "text_delta", text: "one two" }), end)).toEqual(textOf("one two", 1));
   });
+
+  it("has a call's input once that its start has whole and deltas repeat", () => {
+    const call = start({ type: "tool_use", id: "t", name: "run", input: { a: "one two" } });
+    const pieces = ['{"a":"one ', 'two"}'].map((json) =>
+      delta({ type: "input_json_delta", partial_json: json }),
+    );
+    expect(read(call)).toEqual(textOf('run{"a":"one two"}', 2));
+    expect(read(call, ...pieces)).toEqual(textOf('run{"a":"one two"}', 2));
+    const longer = delta({ type: "input_json_delta", partial_json: "," });
+    expect(read(call, ...pieces, longer)).toEqual(textOf('run{"a":"one two"},', 3));
+    const empty = start({ type: "tool_use", id: "t", name: "run", input: {} });
+    expect(read(empty, ...pieces)).toEqual(textOf('run{"a":"one two"}', 3));
+  });
 });
 
 describe("what was generated of a response that passes through", () => {
