@@ -7,7 +7,7 @@ import {
   brokenAnswer,
   guardJson,
   readAnswerText,
-  replaceModel,
+  replaceMembers,
 } from "../openai/whole-answer.ts";
 import { isErrorBody } from "../upstream/error-text.ts";
 import { GeneratedText } from "../upstream/generated-text.ts";
@@ -47,7 +47,8 @@ export class EmbeddingsAnswer implements Answer {
       throw brokenAnswer("it has no `data`");
     }
     if (!EMPTY_LIST.test(answer.text.slice(data.valueStart, data.valueEnd))) this.#observed.noteVectors();
-    return { bytes: Buffer.from(replaceModel(answer, this.#model), "utf8"), final: true, failed: null };
+    const text = replaceMembers(answer, { model: this.#model });
+    return { bytes: Buffer.from(text, "utf8"), final: true, failed: null };
   }
 
   /** Never called for data: an event stream in answer to a request without one is rejected earlier. */

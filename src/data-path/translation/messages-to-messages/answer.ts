@@ -1,11 +1,11 @@
 import type { GatewayError } from "../../../shared/contract/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../shared/text/json-object.ts";
 import { formatStreamError } from "../messages-to-chat/error-body.ts";
-import { brokenAnswer } from "../openai/whole-answer.ts";
-import { type EventMeaning, ORDINARY, PassThroughAnswer } from "../pass-through/answer.ts";
+import { type EventMeaning, ORDINARY, PassThroughAnswer, requireList } from "../pass-through/answer.ts";
 import { formatEvent, KEEP_ALIVE, PING } from "../sse/encoder.ts";
 import { isErrorBody } from "../upstream/error-text.ts";
 import { isAboutAccount, isOverflow } from "../upstream/map-error.ts";
+import { redactAccount } from "../upstream/redact-account.ts";
 import { mergeMessageUsage, readMessageUsage } from "../upstream/usage.ts";
 import { playMessage } from "./response/play-message.ts";
 import { mapStreamError } from "./stream/map-stream-error.ts";
@@ -32,9 +32,7 @@ export class MessagesAnswer extends PassThroughAnswer {
   protected override readWhole(message: JsonObject): void {
     this.generated.report(readMessageUsage(message["usage"]), message);
     this.generated.noteUsage(message["usage"]);
-    const { content } = message;
-    if (!Array.isArray(content)) throw brokenAnswer("`content` is not a list");
-    for (const block of content) this.#readBlock(block);
+    for (const block of requireList(message, "content")) this.#readBlock(block);
   }
 
   protected override play(message: JsonObject): string {
@@ -142,6 +140,7 @@ export class MessagesAnswer extends PassThroughAnswer {
     const { error } = event;
     const isRead =
       isJsonObject(error) && error["message"] === failed.message && error["type"] === failed.type;
-    return { ...ORDINARY, failed, isHidden: isAboutAccount(failed) || (isOverflow(failed) && !isRead) };
+    const isHidden = isAboutAccount(failed) || (isOverflow(failed) && !isRead);
+    return { ...ORDINARY, replacement: { member: null, values: redactAccount(event) }, failed, isHidden };
   }
 }

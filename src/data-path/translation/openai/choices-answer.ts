@@ -10,7 +10,7 @@ import { readFinishReason, requireMessage } from "../upstream/read-choice.ts";
 import { AnswerStream } from "./answer-stream.ts";
 import { ChunkRewriter } from "./chunk-rewriter.ts";
 import type { UsageVisibility } from "./stream-options.ts";
-import { parseAnswer, replaceModel } from "./whole-answer.ts";
+import { parseAnswer, replaceMembers } from "./whole-answer.ts";
 
 export interface ChoicesAnswerOptions {
   /** Value of `model` for the client. */
@@ -68,9 +68,10 @@ export class ChoicesAnswer implements Answer {
       if (isJsonObject(choice)) this.#readChoice(choice, place);
     }
     const reported = this.#addCost(completion);
+    const { usage } = reported;
     const output = stream
       ? this.#protocol.play(reported, model, usageVisibility !== "none")
-      : replaceModel(answer, model, reported === completion ? null : reported["usage"]);
+      : replaceMembers(answer, reported === completion ? { model } : { model, usage });
     return { bytes: Buffer.from(output, "utf8"), final: true, failed: null };
   }
 

@@ -1,10 +1,10 @@
-/** An upstream's JSON answer that passes through except for the model's name. */
+/** An upstream's JSON answer that passes through except for a few values. */
 import { asBuffer } from "../../../shared/text/as-buffer.ts";
 import { GatewayError } from "../../../shared/contract/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../shared/text/json-object.ts";
 import { ANSWER_BOUNDS, NESTING_ONLY } from "../json/json-bounds.ts";
 import { formatJson, parseExactJson } from "../json/exact-json.ts";
-import { applyEdits, type Edit, findMembers, type MemberSpan } from "../json/object-spans.ts";
+import { applyEdits, findMembers, type MemberSpan } from "../json/object-spans.ts";
 
 export interface AnswerText {
   readonly text: string;
@@ -34,13 +34,15 @@ export function parseAnswer(body: Uint8Array): ParsedAnswer {
   return { text, members, value };
 }
 
-/** Replaces the model's name and, if given, the usage. */
-export function replaceModel({ text, members }: AnswerText, model: string, usage: unknown = null): string {
-  const edits: Edit[] = [];
-  for (const { key, valueStart: start, valueEnd: end } of members) {
-    if (key === "model") edits.push({ start, end, replacement: JSON.stringify(model) });
-    else if (key === "usage" && usage !== null) edits.push({ start, end, replacement: formatJson(usage) });
-  }
+/** Replaces values by key; missing keys are not added. */
+export function replaceMembers({ text, members }: AnswerText, values: JsonObject): string {
+  const edits = members
+    .filter(({ key }) => Object.hasOwn(values, key))
+    .map(({ key, valueStart, valueEnd }) => ({
+      start: valueStart,
+      end: valueEnd,
+      replacement: formatJson(values[key]),
+    }));
   return applyEdits(text, edits);
 }
 

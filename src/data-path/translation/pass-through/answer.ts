@@ -2,12 +2,13 @@ import type { GatewayError } from "../../../shared/contract/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../shared/text/json-object.ts";
 import type { Answer, AnswerOutput, DescribeCost, Observation, ProtocolName } from "../client-protocol.ts";
 import { boundJsonText, isUnreadable } from "../json/parse-json-text.ts";
-import { parseAnswer, replaceModel } from "../openai/whole-answer.ts";
+import { brokenAnswer, parseAnswer, replaceMembers } from "../openai/whole-answer.ts";
 import { EventSlicer } from "../sse/event-slicer.ts";
 import { parseEvent } from "../sse/parse-event.ts";
 import { isUpstreamError } from "../upstream/error-text.ts";
 import { GeneratedText } from "../upstream/generated-text.ts";
 import { mapErrorInAnswer } from "../upstream/map-error.ts";
+import { redactAccount } from "../upstream/redact-account.ts";
 import { createBrokenOff } from "../upstream/end-reasons.ts";
 import { asGatewayError, isBlank, isDone, MAX_EVENT_BYTES } from "../upstream/read-stream.ts";
 import { type Replacement, replaceValues } from "./replace-values.ts";
@@ -87,9 +88,9 @@ export abstract class PassThroughAnswer implements Answer {
     this.readWhole(answer.value);
     const { model, stream } = this.options;
     const usage = this.describeUsage(answer.value["usage"]);
-    const text = stream
-      ? this.play({ ...answer.value, model, ...(usage === null ? {} : { usage }) })
-      : replaceModel(answer, model, usage);
+    const error = redactAccount(answer.value["error"]);
+    const values = { model, error, ...(usage === null ? {} : { usage }) };
+    const text = stream ? this.play({ ...answer.value, ...values }) : replaceMembers(answer, values);
     return { bytes: Buffer.from(text, "utf8"), final: true, failed: null };
   }
 
@@ -217,6 +218,13 @@ export abstract class PassThroughAnswer implements Answer {
   #write(bytes: Uint8Array): void {
     this.#output.push(bytes);
   }
+}
+
+/** @throws GatewayError `upstream_error` if a member of a whole answer is not a list. */
+export function requireList(answer: JsonObject, name: string): readonly unknown[] {
+  const list = answer[name];
+  if (!Array.isArray(list)) throw brokenAnswer(`\`${name}\` is not a list`);
+  return list;
 }
 
 /**

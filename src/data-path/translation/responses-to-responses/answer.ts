@@ -6,13 +6,14 @@ import {
   ORDINARY,
   PassThroughAnswer,
   type PassThroughAnswerOptions,
+  requireList,
 } from "../pass-through/answer.ts";
-import { brokenAnswer } from "../openai/whole-answer.ts";
 import { createErrorFields, createResponseError } from "../responses-to-chat/error-body.ts";
 import { formatEvent, KEEP_ALIVE } from "../sse/encoder.ts";
 import type { FieldName } from "../upstream/counted-output.ts";
 import { isErrorBody } from "../upstream/error-text.ts";
 import { isAboutAccount, isOverflow, mapErrorInAnswer } from "../upstream/map-error.ts";
+import { redactAccount } from "../upstream/redact-account.ts";
 import { readResponseUsage } from "../upstream/usage.ts";
 import { playResponse } from "./response/play-response.ts";
 
@@ -50,9 +51,8 @@ export class ResponsesAnswer extends PassThroughAnswer {
 
   protected override readWhole(response: JsonObject): void {
     this.#readUsage(response);
-    const { output } = response;
-    if (!Array.isArray(output) && !isErrorBody(response)) throw brokenAnswer("`output` is not a list");
-    for (const [place, item] of toArray(output).entries()) this.generated.readItem(place, item);
+    const items = isErrorBody(response) ? toArray(response["output"]) : requireList(response, "output");
+    for (const [place, item] of items.entries()) this.generated.readItem(place, item);
   }
 
   protected override play(response: JsonObject): string {
@@ -122,7 +122,7 @@ export class ResponsesAnswer extends PassThroughAnswer {
     const failed = mapErrorInAnswer(event, this.options);
     if (isHiddenFailure(failed, event)) return { ...ORDINARY, failed, isHidden: true };
     this.#hasError = true;
-    return ORDINARY;
+    return { ...ORDINARY, replacement: { member: null, values: redactAccount(event) } };
   }
 
   #readResponse(type: string, response: JsonObject): EventMeaning {
@@ -130,7 +130,8 @@ export class ResponsesAnswer extends PassThroughAnswer {
     const isLast = LAST.has(type);
     if (isLast) this.#readUsage(response);
     const usage = isLast ? this.describeUsage(response["usage"]) : null;
-    const values = { model: this.options.model, ...(usage === null ? {} : { usage }) };
+    const error = redactAccount(response["error"]);
+    const values = { model: this.options.model, error, ...(usage === null ? {} : { usage }) };
     const failed = type === "response.failed" ? this.#readFailure(response) : null;
     const replacement = { member: "response", values };
     return { replacement, isLast, failed, isHidden: failed !== null && isHiddenFailure(failed, response) };

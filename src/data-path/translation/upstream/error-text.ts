@@ -177,7 +177,7 @@ function findCoded(value: JsonObject): unknown {
   const fields = readFields(value);
   if (fields.message === null || hasAnswer(value)) return undefined;
   if (readStatus(status) !== null) return value;
-  if (Boolean(type)) return undefined;
+  if (type !== undefined && type !== null && type !== "") return undefined;
   const { code: own } = value;
   const isCoded = (typeof own === "number" && own !== 0) || (typeof own === "string" && /[^0\s]/.test(own));
   const isFailed = success === false || status === "error" || fields.status !== null;

@@ -1,7 +1,7 @@
 /**
  * Maps an upstream's error to the client's. The upstream's text is only forwarded if it is about the client's request
  * (400, 413, 422; a 403, 404 or 500 whose text says so; a context overflow with any status) and not about the
- * gateway's account; all other texts are logged as the error's cause. A 429 always means a limit of the client's key,
+ * gateway's account, and without names of that account; all other texts are logged as the error's cause. A 429 always means a limit of the client's key,
  * so an upstream's 429 becomes `model_overloaded`, unless it is about the account, in which case retrying does not
  * help.
  */
@@ -9,8 +9,9 @@ import { type ErrorOptions, GatewayError } from "../../../shared/contract/errors
 import { isAccountError } from "./account-error.ts";
 import { CONTEXT_LENGTH_EXCEEDED, describeContextOverflow, isContextOverflow } from "./context-overflow.ts";
 import type { ProtocolName } from "../client-protocol.ts";
-import { isContentRefusal, isRequestRefusal, withoutAccount } from "./request-refusal.ts";
 import { parseUpstreamError, readUpstreamError, type UpstreamErrorText } from "./error-text.ts";
+import { redactAccount } from "./redact-account.ts";
+import { isContentRefusal, isRequestRefusal } from "./request-refusal.ts";
 
 export interface UpstreamFailure {
   /** The upstream's HTTP status, not 2xx. */
@@ -80,7 +81,7 @@ function mapStatus(
   const { protocol, model, wait } = options;
   const cause = new Error(`upstream status ${status}: ${describeText(status, text)}`);
   const fault = readRequestFault(status, text);
-  if (fault !== null) return createRequestError(fault, { protocol, model, cause });
+  if (fault !== null) return createRequestError(redactAccount(fault), { protocol, model, cause });
   if (isAccountError(text)) return new GatewayError("upstream_authentication_failed", { cause });
   switch (status) {
     case 401:
@@ -126,16 +127,16 @@ const ABOUT_LOAD = /\bqueue|overload|\bbusy\b|capacity|concurren|try again|retry
 
 /** Returns the error if it is about the client's request, otherwise null. */
 function readRequestFault(status: number, text: UpstreamErrorText): UpstreamErrorText | null {
-  if (status === 403 && isContentRefusal(text)) return withoutAccount(text);
+  if (status === 403 && isContentRefusal(text)) return text;
   if (status < 400 || status === 401 || status === 402 || isAccountError(text)) return null;
   switch (status) {
     case 400:
     case 413:
     case 422:
-      return isContentRefusal(text) ? withoutAccount(text) : text;
+      return text;
     case 403:
     case 404:
-      return isRequestRefusal(text) || isContextOverflow(text) ? withoutAccount(text) : null;
+      return isRequestRefusal(text) || isContextOverflow(text) ? text : null;
     case 500:
       return isContextOverflow(text) || UNSUPPORTED.test(text.message ?? "") ? text : null;
     default:
@@ -150,7 +151,7 @@ function createRequestError(
   const overflow = options.protocol === "messages" ? describeContextOverflow(text) : null;
   return new GatewayError("invalid_parameter", {
     message:
-      overflow ?? text.message ?? `The server of ${options.model} rejected the request without a reason.`,
+      overflow ?? (text.message || `The server of ${options.model} rejected the request without a reason.`),
     cause: options.cause,
     ...readCode(text),
     ...(text.param !== null && { param: text.param }),
@@ -161,7 +162,7 @@ function createRequestError(
 function readCode(text: UpstreamErrorText): Pick<ErrorOptions, "publicCode" | "upstreamCode"> {
   if (isContextOverflow(text)) return { publicCode: CONTEXT_LENGTH_EXCEEDED };
   // A numeric code repeats the status, and a sentence (xAI) is not a code: neither helps a client.
-  return text.code !== null && !/^\d+$|\s/.test(text.code) ? { upstreamCode: text.code } : {};
+  return text.code !== null && !/^\d+$|[\s[]/.test(text.code) ? { upstreamCode: text.code } : {};
 }
 
 function formatWait(seconds: number | null): { retryAfterSeconds?: number } {

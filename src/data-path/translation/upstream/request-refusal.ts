@@ -22,17 +22,6 @@ const UNSUPPORTED = new RegExp(
 const MISSING_THING =
   /\b(?:file|container|response|item|conversation|vector store|batch|image|skill|prompt|cached content|tool output)s?\b[^.]{0,80}\b(?:not found|does not exist|doesn't exist|could not be found|no such|not be (?:fetched|downloaded))\b|\bno tool output found\b|\b(?:not found|no such)\b[^.]{0,20}\b(?:file|container|response|item|conversation|vector store|batch|image|skill|prompt|cached content|tool output)\b/i;
 
-/**
- * Identifiers of the gateway's account: "Team: x", "API key ID: y", "team 'x'", ids with a prefix, UUIDs, email
- * addresses.
- */
-const ACCOUNT_FIELDS =
-  /\b(?:team|organi[sz]ation|org|project|account|user|workspace|tenant|(?:api[ _-]?)?key)(?:[ _-]?(?:id|name))?"?\s*[:=]\s*[^,;\n]*?(?=[,;\n]|\.\s|\.?$)[,;]?\s*/gi;
-const ACCOUNT_NAMES =
-  /\b(team|organi[sz]ation|org|project|account|workspace|tenant|key) (?:'[^']+'|"[^"]+"|`[^`]+`|[a-z\d]+(?:[-_][a-z\d]+)+)/gi;
-const ACCOUNT_IDS =
-  /\b(?:team|org|proj|project|key|user|acct|account|workspace|sk|xai|gsk)[-_](?=[\w-]*\d)[\w-]+|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}\b|\b[\w.+-]+@[\w-]+\.[\w.-]*\w/gi;
-
 /** Text after this may be the request's own. */
 const READ_CHARACTERS = 500;
 
@@ -46,15 +35,4 @@ export function isContentRefusal({ message, code, type }: UpstreamErrorText): bo
 export function isRequestRefusal({ message }: UpstreamErrorText): boolean {
   const words = message?.slice(0, READ_CHARACTERS) ?? "";
   return (UNSUPPORTED.test(words) || MISSING_THING.test(words)) && !ABOUT_ACCESS.test(words);
-}
-
-/** Removes identifiers of the gateway's account from the text. */
-export function withoutAccount(text: UpstreamErrorText): UpstreamErrorText {
-  const message =
-    text.message
-      ?.replace(ACCOUNT_FIELDS, "")
-      .replace(ACCOUNT_IDS, "[removed]")
-      .replace(ACCOUNT_NAMES, "$1 [removed]")
-      .trim() ?? null;
-  return { ...text, message };
 }
