@@ -58,6 +58,7 @@ describe("findRequest", () => {
       reasoningTokens: 2,
       estimated: true,
       costMicrocents: 123n,
+      toolMicrocents: 0n,
       checks,
       trace: TRACE,
     });
