@@ -1,4 +1,6 @@
 /** *API keys*: the list. */
+import { KEY_SETTINGS } from "../../../../shared/settings/key.ts";
+import { MONTH_NAMES } from "../../../../shared/settings/limits.ts";
 import { KEY_STATES } from "../../../../shared/settings/state.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import {
@@ -103,13 +105,10 @@ async function revokeAllKeys(page: OrganizationPageCall): Promise<PageAnswer> {
 const PATH = "/organizations/:organization/keys";
 
 /** Settings that several keys can get at once. */
-const CHANGEABLE = [
-  "hard_cap_cents",
-  "budget_cents",
-  "requests_per_minute",
-  "expires_at",
-  "group_id",
-  "note",
+const { requestsPerMinute, expiresAtMs, groupId, note } = KEY_SETTINGS;
+const CHANGEABLE: readonly string[] = [
+  ...Object.values(MONTH_NAMES),
+  ...[requestsPerMinute, expiresAtMs, groupId, note].map(({ apiName }) => apiName),
 ];
 
 export const keyListRoutes: readonly PageRoute[] = [

@@ -101,7 +101,6 @@ export const userListRoutes = createOwnerListRoutes<UserView>({
   states: ["active", "cap_reached", "disabled"],
   owners: ["group"],
   settings: USER_FORM,
-  changeable: ["limits", "group_id", "note"],
   disabled: "Requests with its API keys return 403 until you enable it.",
   read: (page, query) => page.api("GET /api/organizations/{organization}/users", { query }),
   columnsOf: userColumns,
@@ -196,7 +195,6 @@ export const groupListRoutes = createOwnerListRoutes<GroupView>({
   states: ["active", "cap_reached"],
   owners: [],
   settings: GROUP_FORM,
-  changeable: ["limits", "member_limits", "note"],
   disabled: "",
   read: (page, query) => page.api("GET /api/organizations/{organization}/groups", { query }),
   columnsOf: (page) => [
@@ -222,8 +220,6 @@ interface Named {
 interface OwnerList<Row> extends ArrangedKind {
   readonly kind: OwnerKind;
   readonly title: string;
-  /** Settings that several can get at once. */
-  readonly changeable: readonly string[];
   /** Consequence of disabling one. */
   readonly disabled: string;
   readonly settings: readonly FormSetting[];
@@ -256,9 +252,14 @@ function createOwnerListRoutes<Row extends Named>(list: OwnerList<Row>): readonl
   return [
     { method: "GET", path, runInOrganization: (page) => renderList(list, page, NO_PROBLEMS) },
     { method: "POST", path, runInOrganization: create },
-    createChosenRoute({ ...list, settings: settings.filter((one) => list.changeable.includes(one.path)) }),
+    createChosenRoute({ ...list, settings: settings.filter(isForSeveral) }),
     { method: "GET", path: `${path}/suggestions`, runInOrganization: suggest },
   ];
+}
+
+/** Whether several can get the setting at once: limits, the group, the note. */
+function isForSeveral({ path, row: { kind } }: FormSetting): boolean {
+  return kind.notation === "limits" || kind.notation === "groupId" || path === "note";
 }
 
 async function renderList<Row extends Named>(
