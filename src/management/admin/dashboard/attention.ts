@@ -20,7 +20,10 @@ import { capitalize } from "../../../shared/text/capitalize.ts";
 export interface AttentionInput extends LimitAttentionInput {
   readonly organization: OrganizationView;
   readonly forecastMicrocents: number | null;
+  /** Keys that have reached a limit of their own: of each kind at least the first. */
   readonly keys: readonly KeyView[];
+  /** How many keys have reached a cap, their user's and group's included, or a budget. Omitted: `keys` are all. */
+  readonly keyCounts?: Readonly<Record<Kind, number>>;
   /** Limits of the keys that `keysWithReachedLimits` selects, by key id. */
   readonly keyLimits: ReadonlyMap<string, readonly LimitFiguresView[]>;
   readonly alerts: readonly ListedAlert[];
@@ -28,16 +31,13 @@ export interface AttentionInput extends LimitAttentionInput {
   readonly canChange: boolean;
 }
 
-/** Number of keys shown; further ones are counted. */
-const MAX_KEYS = 5;
-
 /** State of a key that has reached a limit of either kind. */
 const KEY_STATES = { cap: "cap_reached", budget: "over_budget" } as const;
 type Kind = keyof typeof KEY_STATES;
 
 /** Returns the keys that are shown individually. */
 export function keysWithReachedLimits(keys: readonly KeyView[]): readonly KeyView[] {
-  return [...findKeys(keys, "cap").slice(0, MAX_KEYS), ...findKeys(keys, "budget").slice(0, MAX_KEYS)];
+  return [...findKeys(keys, "cap").slice(0, 1), ...findKeys(keys, "budget").slice(0, 1)];
 }
 
 function findKeys(keys: readonly KeyView[], kind: Kind): readonly KeyView[] {
@@ -90,18 +90,19 @@ function ofForecast({ organization, limits, forecastMicrocents }: AttentionInput
 
 function ofKeys(input: AttentionInput, kind: Kind): Attention[] {
   const found = findKeys(input.keys, kind);
-  const shown = found.slice(0, MAX_KEYS).flatMap(({ id, name }) => {
+  const count = input.keyCounts?.[kind] ?? found.length;
+  if (count > 1) {
+    const text = `${count} API keys ${kind === "cap" ? "are stopped by caps" : "are past a budget"}.`;
+    const path = `/organizations/${input.organization.id}/keys?sort=-limit&state=${KEY_STATES[kind]}`;
+    return [{ level: kind === "cap" ? "bad" : "warn", text, label: "See these API keys", path }];
+  }
+  return found.flatMap(({ id, name }) => {
     const limit = input.keyLimits
       .get(id)
       ?.find((one) => one.scope === "key" && one.kind === kind && standingOf(one) === "reached");
     const named = { name, keyId: id, ownerId: null };
     return limit === undefined ? [] : [describeReached(limit, named, input)];
   });
-  const more = found.length - MAX_KEYS;
-  if (more <= 0) return shown;
-  const text = `${more} more API keys ${kind === "cap" ? "have reached a hard cap" : "are past a budget"}.`;
-  const path = `/organizations/${input.organization.id}/keys`;
-  return [...shown, { level: kind === "cap" ? "bad" : "warn", text, label: "API keys", path }];
 }
 
 /** A failed delivery needs attention for a day: after that nobody waits for it. */

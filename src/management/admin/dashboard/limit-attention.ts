@@ -21,9 +21,6 @@ export interface Attention {
   readonly path: string;
 }
 
-/** Number of items shown; further ones are counted. */
-const MAX_SHOWN = 5;
-
 interface Whose {
   readonly organization: Pick<OrganizationView, "id" | "currency">;
   readonly nowMs: number;
@@ -55,13 +52,11 @@ export function listReachedPools(input: LimitAttentionInput, kind: Kind): readon
       ? [describeReached(limit, { name, keyId: null, ownerId: id }, input)]
       : [],
   );
-  const more = reached.length - MAX_SHOWN;
-  if (more <= 0) return reached;
+  if (reached.length < 2) return reached;
   const what = kind === "cap" ? "have reached a cap" : "are past a budget";
-  const text = `${formatCountOf(more, "more group")} ${what}.`;
-  const path = `/organizations/${input.organization.id}/groups`;
-  const level = levelOf(kind);
-  return [...reached.slice(0, MAX_SHOWN), { level, text, label: "Groups", path }];
+  const text = `${formatCountOf(reached.length, "group")} ${what}.`;
+  const path = `/organizations/${input.organization.id}/groups?sort=-limit&limit_state=reached`;
+  return [{ level: levelOf(kind), text, label: "See these groups", path }];
 }
 
 interface Named {
@@ -102,15 +97,11 @@ function levelOf(kind: Kind): Attention["level"] {
 
 /** Lists limits that rejected requests today, most rejections first. */
 export function listStops(input: LimitAttentionInput): readonly Attention[] {
-  const { stopped } = input.recent;
-  const shown = stopped.slice(0, MAX_SHOWN).map((stop) => describeStop(stop, input));
-  const more = stopped.length - shown.length;
-  if (more === 0) return shown;
-  const text = `${formatCountOf(more, "more cap")} blocked requests today.`;
-  return [
-    ...shown,
-    { level: "warn", text, label: "See all of them", path: pathOf(input, { status: "402" }) },
-  ];
+  const { stopped, isWhole } = input.recent;
+  if (stopped.length < 2) return stopped.map((stop) => describeStop(stop, input));
+  const blocked = stopped.reduce((sum, { count }) => sum + count, 0);
+  const text = `Today ${stopped.length} caps blocked ${isWhole ? "" : "at least "}${formatCountOf(blocked, "request")}.`;
+  return [{ level: "warn", text, label: "See these requests", path: pathOf(input, { status: "402" }) }];
 }
 
 function describeStop(stop: StoppedRequests, input: LimitAttentionInput): Attention {

@@ -1,12 +1,5 @@
 /** Converts usage rows to columns of a chart: one per hour, day, week or month. */
-import {
-  DAY_MS,
-  daysOf,
-  formatMonthName,
-  formatWindowStart,
-  monthAt,
-  parseMonth,
-} from "../../../shared/time/calendar.ts";
+import { daysOf, formatMonthName, formatWindowStart, parseMonth } from "../../../shared/time/calendar.ts";
 import { addDays, daysBefore, type DayRange, daysIn } from "../../../shared/time/day-range.ts";
 import { chooseUnit, tagOf, type UsageGroupName, type UsageUnit } from "./usage-choice.ts";
 import { addUp, groupRows } from "./usage-range.ts";
@@ -225,29 +218,4 @@ export function listDays(month: string, rows: readonly UsageRowView[]): DayValue
     spent.set(day, (spent.get(day) ?? 0) + Number(microcents));
   }
   return period === null ? [] : daysOf(period).map((day) => ({ day, microcents: spent.get(day) ?? 0 }));
-}
-
-interface MonthProgress {
-  /** Days that have started, including today. */
-  readonly daysBegun: number;
-  /** Whole days after today. */
-  readonly daysLeft: number;
-  /** Forecast at the current pace; null on the first day and for past months. */
-  readonly forecastMicrocents: number | null;
-}
-
-/** Measures the progress of a month, and extrapolates its spend. */
-export function measureProgress(month: string, spentMicrocents: number, nowMs: number): MonthProgress {
-  const period = parseMonth(month);
-  if (period === null || monthAt(nowMs).name !== month) {
-    const days = period === null ? 0 : daysOf(period).length;
-    return { daysBegun: days, daysLeft: 0, forecastMicrocents: null };
-  }
-  const passed = nowMs - period.startMs;
-  const whole = period.endMs - period.startMs;
-  return {
-    daysBegun: Math.floor(passed / DAY_MS) + 1,
-    daysLeft: Math.floor((period.endMs - nowMs) / DAY_MS),
-    forecastMicrocents: passed < DAY_MS ? null : Math.round((spentMicrocents / passed) * whole),
-  };
 }

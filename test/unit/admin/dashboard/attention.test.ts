@@ -76,3 +76,62 @@ describe("a delivery that failed, on the overview", () => {
     expect(attentionOf([], failedAt(NOW_MS - 2 * DAY_MS))).toEqual([]);
   });
 });
+
+describe("the overview", () => {
+  const base = {
+    organization: { id: "org_1", currency: "USD", suspended: false, notifications: { webhooks: [] } },
+  };
+  const entriesOf = (input: object) =>
+    listAttention({
+      ...base,
+      forecastMicrocents: null,
+      keys: [],
+      keyLimits: new Map(),
+      alerts: [],
+      limits: [],
+      groups: [],
+      names: new Map(),
+      recent: { failing: [], stopped: [], isWhole: true },
+      nowMs: Date.parse("2026-11-21T12:00:00Z"),
+      ...input,
+    } as unknown as AttentionInput);
+
+  it("has one line for each cause, with the list of all that it is about", () => {
+    const pool = { id: "group_1", name: "Search", tightest_limit: limit({ scope: "group" }) };
+    const stop = {
+      scope: "key",
+      ownerId: "key_1",
+      period: "day",
+      errorCode: "hard_cap_reached",
+      count: 40,
+      lastMs: 0,
+    };
+    const found = entriesOf({
+      keyCounts: { cap: 12, budget: 2 },
+      groups: [pool, { ...pool, id: "group_2" }],
+      recent: { failing: [], stopped: [stop, { ...stop, period: "week", count: 2 }], isWhole: false },
+    });
+    expect(found.map(({ text, path }) => [text, path])).toEqual([
+      ["2 groups have reached a cap.", "/organizations/org_1/groups?sort=-limit&limit_state=reached"],
+      ["12 API keys are stopped by caps.", "/organizations/org_1/keys?sort=-limit&state=cap_reached"],
+      [
+        "Today 2 caps blocked at least 42 requests.",
+        "/organizations/org_1/requests?status=402&from=2026-11-21",
+      ],
+      ["2 API keys are past a budget.", "/organizations/org_1/keys?sort=-limit&state=over_budget"],
+    ]);
+  });
+
+  it("says that the forecast is past the month's cap, with the cap's field", () => {
+    const cap = limit({ scope: "organization", period: "month", cents: 100_000, spent_cents: 0 });
+    const input = { limits: [cap], forecastMicrocents: 120_000_000_000 };
+    expect(entriesOf(input)).toEqual([
+      {
+        level: "warn",
+        text: "At this pace the month comes to 1,200.00 USD, past the monthly hard cap of 1,000.00 USD.",
+        label: "Change this cap",
+        path: "/organizations/org_1/settings#hard_cap_cents",
+      },
+    ]);
+  });
+});

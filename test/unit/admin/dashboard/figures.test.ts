@@ -3,7 +3,6 @@ import { describeAmount } from "../../../../src/management/admin/dashboard/asset
 import { describeRate } from "../../../../src/management/admin/dashboard/assets/describe-rate.js";
 import { fitLine } from "../../../../src/management/admin/dashboard/parts/plot.tsx";
 import { alignDecimals, formatMoney } from "../../../../src/management/admin/format.ts";
-import { measureProgress } from "../../../../src/management/admin/dashboard/usage-columns.ts";
 import { isOverCap } from "../../../../src/management/admin/dashboard/limit-words.ts";
 import { bucketCapacity } from "../../../../src/data-path/limits/bucket-capacity.ts";
 import { parseCents, parseSignedAmount } from "../../../../src/shared/money/money.ts";
@@ -105,21 +104,5 @@ describe("isOverCap", () => {
     expect(isOverCap({ monthCapCents: 5 }, 5_000_000)).toBe(false);
     expect(isOverCap({ monthCapCents: 5 }, 5_000_001)).toBe(true);
     expect(isOverCap({ monthCapCents: null }, 5_000_001)).toBe(false);
-  });
-});
-
-describe("measureProgress", () => {
-  it("goes on at the month's pace", () => {
-    const nowMs = Date.UTC(2026, 10, 11);
-    expect(measureProgress("2026-11", 1000, nowMs)).toEqual({
-      daysBegun: 11,
-      daysLeft: 20,
-      forecastMicrocents: 3000,
-    });
-  });
-
-  it("forecasts nothing in the first day and in a month that is over", () => {
-    expect(measureProgress("2026-11", 1000, Date.UTC(2026, 10, 1, 12)).forecastMicrocents).toBeNull();
-    expect(measureProgress("2026-10", 1000, Date.UTC(2026, 10, 11)).forecastMicrocents).toBeNull();
   });
 });

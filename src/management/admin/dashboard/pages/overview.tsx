@@ -1,187 +1,132 @@
-/** *Overview*: items that need attention, then the month's spend against budget and cap, by key and by model. */
+/** *Overview*: what needs attention, the month's spend against budget and cap, and the ten keys that spend most. */
 import type { Child } from "hono/jsx";
-import { monthAt } from "../../../../shared/time/calendar.ts";
+import { dayAt, monthAt } from "../../../../shared/time/calendar.ts";
 import { addDays } from "../../../../shared/time/day-range.ts";
-import { AdminError } from "../../admin-error.ts";
 import { keysWithReachedLimits, listAttention } from "../attention.ts";
+import { measureProgress } from "../forecast.ts";
 import type { Attention, LimitAttentionInput } from "../limit-attention.ts";
-import { formatLimit, formatMoney, formatTickMoney, monthName } from "../../format.ts";
-import {
-  columnsOf,
-  gatherCost,
-  GROUP_BY_MODEL,
-  groupByKey,
-  type Grouping,
-  listDays,
-  measureProgress,
-} from "../usage-columns.ts";
-import { MAX_KEY_PAGES, readList } from "../read-lists.ts";
+import { formatLimit, formatMoney, monthName } from "../../format.ts";
+import { listDays } from "../usage-columns.ts";
+import { readList } from "../read-lists.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
-import { AlertList } from "../parts/alert-list.tsx";
+import { figureColumns } from "../parts/arranged-list.tsx";
 import { SpendBar } from "../parts/charts.tsx";
+import { OwnerLink } from "../parts/inline.tsx";
 import { Layout, Section } from "../parts/layout.tsx";
 import { MonthChart } from "../parts/month-chart.tsx";
-import { StackedColumns } from "../parts/stacked-columns.tsx";
-import { UsageByKey, UsageByModel } from "../parts/usage-table.tsx";
+import { RowTable } from "../parts/table.tsx";
 import { MONTH_NAMES } from "../../../../shared/settings/limits.ts";
 import { spendingOf } from "../limit-words.ts";
 import { readUsage } from "../usage-range.ts";
-import type { GroupView, KeyView, LimitFiguresView, UsageRowView } from "../views.ts";
+import type { GroupView, KeyPageView, KeyView, LimitFiguresView, UsageRowView } from "../views.ts";
 import { readLimits } from "../parts/limits.tsx";
 import { nameStopped, scanRecent } from "../recent-requests.ts";
 
 const SHOWN_ALERTS = 5;
+const SHOWN_ATTENTION = 3;
+const LARGEST = "10";
+/** Days before today that the forecast looks at. */
+const FORECAST_DAYS = 7;
 
 async function showOverview(page: OrganizationPageCall): Promise<PageAnswer> {
-  const { currency } = page.organization;
-  const [[byModel, byKey], { items: keys }, requests, limited, alerts] = await Promise.all([
-    readMonth(page),
-    readList<KeyView>(page.api, "GET /api/organizations/{organization}/keys", MAX_KEY_PAGES),
+  const { organization, nowMs } = page;
+  const [dayRows, largest, capped, overBudget, requests, limited, alerts] = await Promise.all([
+    readDays(page),
+    readKeys(page, { sort: "-spend", limit: LARGEST }),
+    readKeys(page, { sort: "-limit", state: "cap_reached", limit: "1" }),
+    readKeys(page, { sort: "-limit", state: "over_budget", limit: "1" }),
     page.api("GET /api/organizations/{organization}/requests", { query: { limit: "1" } }),
     readLimitAttention(page),
     readAlerts(page),
   ]);
-  const spending = spendingOf(page.organization);
-  const progress = measureProgress(page.organization.month, spending.spentMicrocents, page.nowMs);
+  const spending = spendingOf(organization);
+  const costs = new Map(dayRows.map(({ day = "", cost_microcents: cost }) => [day, Number(cost)]));
+  const progress = measureProgress(organization.month, spending.spentMicrocents, costs, nowMs);
+  const keys = [...capped.data, ...overBudget.data];
   const attention = listAttention({
     ...limited,
-    organization: page.organization,
+    organization,
     forecastMicrocents: progress.forecastMicrocents,
     keys,
+    keyCounts: { cap: capped.total_count ?? 0, budget: overBudget.total_count ?? 0 },
     keyLimits: await readKeyLimits(page, keysWithReachedLimits(keys)),
-    alerts: alerts ?? [],
-    canChange: page.canChange,
+    alerts,
   });
-  const isUnused = byModel.length === 0 && requests.body.data.length === 0;
+  const isUnused = dayRows.length === 0 && requests.body.data.length === 0;
   return showPage(
     <Layout page={page} title="Overview" section="overview">
       <AttentionList entries={attention} />
       {isUnused ? (
-        <FirstSteps page={page} hasKey={keys.length > 0} />
+        <FirstSteps page={page} hasKey={largest.data.length > 0} />
       ) : (
-        <>
-          <Spend page={page} dayRows={byModel} progress={progress} />
-          {byKey === null ? (
-            <Days page={page} rows={byModel} by="model" grouping={GROUP_BY_MODEL} />
-          ) : (
-            <Days page={page} rows={byKey} by="key" grouping={groupByKey(byKey)} />
-          )}
-          {byKey === null ? null : <UsageByKey rows={byKey} currency={currency} />}
-          <UsageByModel rows={byModel} currency={currency} />
-        </>
+        <Spend page={page} dayRows={dayRows} progress={progress} largest={largest} />
       )}
-      {alerts === null || isUnused ? null : <RecentAlerts page={page} alerts={alerts} />}
     </Layout>,
   );
 }
 
 function AttentionList({ entries }: { entries: readonly Attention[] }) {
   if (entries.length === 0) return null;
+  const more = entries.slice(SHOWN_ATTENTION);
   return (
     <Section id="attention" title="Needs attention">
-      <ul class="attention">
-        {entries.map(({ level, text, label, path }) => (
-          <li class={`notice ${level}`}>
-            {text}{" "}
-            <strong>
-              <a href={path}>{label}</a>
-            </strong>
-          </li>
-        ))}
-      </ul>
+      <Entries entries={entries.slice(0, SHOWN_ATTENTION)} />
+      {more.length === 0 ? null : (
+        <details>
+          <summary>{more.length} more</summary>
+          <Entries entries={more} />
+        </details>
+      )}
     </Section>
   );
 }
 
-/**
- * Reads this month's rows by day and model, and by day and key: together in one call, unless those are too
- * many for one report. Null: even those by day and key are too many.
- */
-async function readMonth(
-  page: OrganizationPageCall,
-): Promise<[readonly UsageRowView[], readonly UsageRowView[] | null]> {
-  const rows = await readRows(page, "day,key,model");
-  if (rows !== null) return [rows, rows];
-  return [(await readUsage(page, "day,model")).data, await readRows(page, "day,key")];
-}
-
-/** Null: too many rows for one report. */
-async function readRows(
-  page: OrganizationPageCall,
-  groupBy: string,
-): Promise<readonly UsageRowView[] | null> {
-  try {
-    return (await readUsage(page, groupBy)).data;
-  } catch (error) {
-    if (error instanceof AdminError && error.code === "invalid_parameter") return null;
-    throw error;
-  }
-}
-
-interface DaysProps {
-  readonly page: OrganizationPageCall;
-  readonly rows: readonly UsageRowView[];
-  /** Name of the grouping: "key". */
-  readonly by: string;
-  readonly grouping: Grouping;
-}
-
-function Days({ page, rows, by, grouping }: DaysProps) {
-  const { currency } = page.organization;
-  const month = monthAt(page.nowMs);
-  const range = {
-    from: `${month.name}-01`,
-    to: addDays(new Date(month.endMs).toISOString().slice(0, 10), -1),
-  };
-  const columns = columnsOf(range);
+function Entries({ entries }: { entries: readonly Attention[] }) {
   return (
-    <Section id="days" title="Day by day">
-      <StackedColumns
-        label={`Cost day by day, by ${by}`}
-        columns={columns.titles}
-        series={gatherCost(columns, rows, grouping)}
-        unit={currency}
-        format={(microcents) => formatMoney(microcents, currency)}
-        formatTick={formatTickMoney}
-      />
-      <p>
-        <a href={`${page.base}/usage`}>Usage of other days, of one key or model, as CSV</a>
-      </p>
-    </Section>
+    <ul class="attention">
+      {entries.map(({ level, text, label, path }) => (
+        <li class={`notice ${level}`}>
+          {text}{" "}
+          <strong>
+            <a href={path}>{label}</a>
+          </strong>
+        </li>
+      ))}
+    </ul>
   );
+}
+
+/** Reads the cost of each day of this month, and of the week before today. */
+async function readDays(page: OrganizationPageCall): Promise<readonly UsageRowView[]> {
+  const to = dayAt(page.nowMs).name;
+  const [weekAgo, first] = [addDays(to, -FORECAST_DAYS), `${monthAt(page.nowMs).name}-01`];
+  return (await readUsage(page, "day", { from: weekAgo < first ? weekAgo : first, to })).data;
+}
+
+async function readKeys(
+  page: OrganizationPageCall,
+  query: Readonly<Record<string, string>>,
+): Promise<KeyPageView> {
+  return (await page.api("GET /api/organizations/{organization}/keys", { query })).body;
 }
 
 type Alerts = Awaited<ReturnType<OrganizationPageCall["options"]["store"]["listAlerts"]>>["items"];
 
-/** Null if the organization disables alerts on the dashboard. */
-async function readAlerts({ organization, options }: OrganizationPageCall): Promise<Alerts | null> {
-  if (!organization.notifications.dashboard) return null;
-  return (
-    await options.store.listAlerts(organization.id, { limit: SHOWN_ALERTS, after: null, wholeMessages: true })
-  ).items;
-}
-
-function RecentAlerts({ page, alerts }: { page: OrganizationPageCall; alerts: Alerts }) {
-  return (
-    <Section id="alerts" title="Recent alerts">
-      {alerts.length === 0 ? (
-        <p class="quiet">
-          None. Alerts come at 80 % and 100 % of a budget, and at 90 % and 100 % of a hard cap.
-        </p>
-      ) : (
-        <AlertList page={page} alerts={alerts} />
-      )}
-    </Section>
-  );
+/** Reads the last alerts; none if the organization disables them on the dashboard. */
+async function readAlerts({ organization, options }: OrganizationPageCall): Promise<Alerts> {
+  if (!organization.notifications.dashboard) return [];
+  const page = { limit: SHOWN_ALERTS, after: null, wholeMessages: true } as const;
+  return (await options.store.listAlerts(organization.id, page)).items;
 }
 
 interface SpendProps {
   readonly page: OrganizationPageCall;
   readonly dayRows: readonly UsageRowView[];
   readonly progress: ReturnType<typeof measureProgress>;
+  readonly largest: KeyPageView;
 }
 
-function Spend({ page, dayRows, progress }: SpendProps) {
+function Spend({ page, dayRows, progress, largest }: SpendProps) {
   const { organization } = page;
   const { currency, month } = organization;
   const spending = spendingOf(organization);
@@ -192,38 +137,73 @@ function Spend({ page, dayRows, progress }: SpendProps) {
   const forecast = forecastMicrocents === null ? null : formatMoney(forecastMicrocents, currency);
   const figures = [
     ["Spent", spent],
-    ["Monthly cap", hardCap],
+    ["Forecast", forecast ?? "after a whole day"],
     ["Monthly budget", budget],
-    ["Forecast", forecast ?? "from the second day on"],
-    ["Days left", String(daysLeft)],
+    ["Monthly cap", hardCap],
   ] as const;
   const label = `${spent} spent in ${monthName(month)}${forecast === null ? "" : `, heading for ${forecast}`}; monthly cap ${hardCap}, monthly budget ${budget}`;
+  const left = daysLeft === 1 ? "1 day left" : `${daysLeft} days left`;
   return (
-    <Section id="spend" title={monthName(month)}>
-      <dl class="figures">
-        {figures.map(([name, value]) => (
-          <div>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
-      <SpendBar spending={spending} currency={currency} />
-      <MonthChart
-        days={listDays(month, dayRows)}
-        daysBegun={daysBegun}
-        forecastMicrocents={forecastMicrocents}
-        spending={spending}
-        currency={currency}
-        label={label}
-      />
-      {organization.limits.some(({ kind }) => kind === "cap") ? null : (
-        <p class="quiet">
-          No hard cap is set for this organization. Set one in{" "}
-          <a href={`${page.base}/settings#${MONTH_NAMES.cap}`}>Inference settings</a>.
-        </p>
-      )}
+    <Section id="spend" title={`${monthName(month)}, ${left}`}>
+      <div class="card">
+        <dl class="figures">
+          {figures.map(([name, value]) => (
+            <div>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+        <SpendBar spending={spending} currency={currency} />
+      </div>
+      <div class="columns halves">
+        <div>
+          <MonthChart
+            days={listDays(month, dayRows)}
+            daysBegun={daysBegun}
+            forecastMicrocents={forecastMicrocents}
+            spending={spending}
+            currency={currency}
+            label={label}
+          />
+          <p class="quiet">
+            The forecast takes the same weekdays of the last seven days.{" "}
+            {organization.limits.some(({ kind }) => kind === "cap") ? null : (
+              <>
+                No hard cap is set for this organization. Set one in{" "}
+                <a href={`${page.base}/settings#${MONTH_NAMES.cap}`}>Inference settings</a>.
+              </>
+            )}
+          </p>
+        </div>
+        <Largest page={page} keys={largest} />
+      </div>
     </Section>
+  );
+}
+
+/** The keys that spend most, with a link to all. */
+function Largest({ page, keys }: { page: OrganizationPageCall; keys: KeyPageView }) {
+  const { base } = page;
+  const [spent, limit] = figureColumns<KeyPageView["data"][number]>("key", page);
+  return (
+    <div>
+      <RowTable
+        label="Largest API keys"
+        class="list"
+        columns={[
+          { label: "largest API keys", cell: (key) => <OwnerLink base={base} kind="keys" owner={key} /> },
+          spent,
+          limit,
+        ]}
+        rows={keys.data}
+        empty="No API keys yet."
+      />
+      <p>
+        <a href={`${base}/keys`}>All {keys.total_count} API keys</a> ·{" "}
+        <a href={`${base}/usage`}>Usage by day, key and model</a>
+      </p>
+    </div>
   );
 }
 

@@ -28,7 +28,7 @@ export function MonthChart(picture: MonthPicture) {
       ? []
       : [{ label: `heading for ${formatMoney(forecastMicrocents, currency)}`, class: "forecast" }]),
     ...linesOf(picture.spending).map(({ kind, cents }) => ({
-      label: `${kind} ${formatLimit(cents, currency)}`,
+      label: `${kind} ${formatLimit(cents, currency)}${isAbove(cents, picture) ? " is above" : ""}`,
       class: kind,
     })),
   ];
@@ -42,7 +42,7 @@ export function MonthChart(picture: MonthPicture) {
 
 function drawMonth(picture: MonthPicture, { width, height }: Area): Drawing {
   const { days, daysBegun, forecastMicrocents } = picture;
-  const lines = linesOf(picture.spending);
+  const lines = linesOf(picture.spending).filter(({ cents }) => !isAbove(cents, picture));
   let sum = 0;
   const sums = days.slice(0, daysBegun).map((day) => (sum += day.microcents));
   const limits = lines.map(({ cents }) => cents * MICROCENTS_PER_CENT);
@@ -87,6 +87,14 @@ function drawMonth(picture: MonthPicture, { width, height }: Area): Drawing {
       </>
     ),
   };
+}
+
+/** Room above spend and forecast: a limit that is farther is only a note, so that spend fills the chart. */
+const ROOM = 1.3;
+
+function isAbove(cents: number, { days, forecastMicrocents }: MonthPicture): boolean {
+  const spent = days.reduce((sum, { microcents }) => sum + microcents, 0);
+  return cents * MICROCENTS_PER_CENT > ROOM * Math.max(spent, forecastMicrocents ?? 0);
 }
 
 function listSpots({ days, currency }: MonthPicture, sums: readonly number[], step: number): Spot[] {
