@@ -181,7 +181,8 @@ describe.skipIf(CHROMIUM === null)(`limits in the dashboard${SKIPPED_WHY}`, () =
       expect(await raises().getByLabel("By").inputValue()).toBe("5.50");
       await page.getByRole("alert").getByRole("link", { name: "raise: until" }).click();
       expect(new URL(page.url()).hash).toBe("#raise.until");
-      expect(await page.getByLabel("Limits", { exact: true }).inputValue()).toBe("day budget 0.30");
+      expect(await page.getByLabel("Limits, row 1: amount").inputValue()).toBe("0.30");
+      expect(await page.getByLabel("Limits, row 1: kind").inputValue()).toBe("budget");
       await expectAccessible(page);
       expect(await getStack().admin("GET", `${api}/users/${ids.zoe}`)).toMatchObject({ raises: [] });
     });
@@ -253,6 +254,8 @@ describe.skipIf(CHROMIUM === null)(`limits in the dashboard${SKIPPED_WHY}`, () =
     const entries = () => page.getByRole("region", { name: "Needs attention" }).getByRole("listitem");
     const follow = async (text: RegExp, name: string): Promise<string> => {
       await page.goto(base);
+      const more = page.getByText(/^\d+ more$/);
+      if ((await more.count()) > 0) await more.click();
       await entries().filter({ hasText: text }).getByRole("link", { name, exact: true }).click();
       await page.getByRole("region", { name: "Needs attention" }).waitFor({ state: "detached" });
       const { pathname, search, hash } = new URL(page.url());

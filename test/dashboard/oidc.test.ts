@@ -106,7 +106,7 @@ describe.skipIf(CHROMIUM === null)(`sign-in with identity providers${SKIPPED_WHY
     expect(await page.getByRole("button", { name: "Rotate jwt:corp" }).count()).toBe(0);
     await page.getByText("Create an API key", { exact: true }).click();
     await page.getByRole("textbox", { name: "Name" }).fill("laptop");
-    await page.getByRole("textbox", { name: "Limits" }).fill("day cap 5.00");
+    await page.getByLabel("Limits, row 1: amount").fill("5.00");
     await page.getByRole("button", { name: "Create the key" }).click();
     const secret = await page.getByLabel('API key "laptop"').inputValue();
     expect(secret).toMatch(/^sk-igw-/u);

@@ -71,7 +71,7 @@ export const LIMITS_ROW = {
   default: [],
   description: `Hard caps and budgets; ${MONTH_NAMES_TOO} Replaces the whole list.`,
   label: "Limits",
-  hint: "One per line: day cap 5.00 (day, week, month, total). Empty: none.",
+  hint: "A row without an amount is no limit.",
   cli: {
     option: {
       flags: "--limits <list>",
@@ -97,7 +97,7 @@ export function memberLimitsRow({ member, help }: { readonly member: string; rea
     default: [],
     description: `Limits of each ${member}; a user's own limit of that period and kind replaces it. Replaces the whole list.`,
     label: "Limits of each member",
-    hint: `For each ${member}. One per line: week cap 20.00. A user's own limit takes precedence.`,
+    hint: `For each ${member}. A user's own limit takes precedence.`,
     cli: {
       option: {
         flags: "--member-limits <list>",

@@ -6,7 +6,7 @@ import { parseCents } from "../../../shared/money/money.ts";
 import { type Limit, parseLimitList } from "../../../shared/settings/limits.ts";
 import { parsePairs } from "../../../shared/settings/parse-pairs.ts";
 import type { Notation } from "../../../shared/settings/setting.ts";
-import { AdminError } from "../admin-error.ts";
+import { AdminError, invalidField } from "../admin-error.ts";
 
 /**
  * Kind of a field: the notation of a setting, or `line`, a text whose empty value is null, or `default`, an
@@ -87,9 +87,11 @@ function readField(form: FormValues, path: string, kind: FieldKind): unknown {
       return url === "" ? null : { url };
     }
     case "limits":
-      return limitsOf(path, text);
-    case "someLimits":
-      return text === "" ? undefined : limitsOf(path, text);
+      return limitsOf(form, path);
+    case "someLimits": {
+      const some = limitsOf(form, path);
+      return some.length === 0 ? undefined : some;
+    }
     case "models":
       return form.text(`${path}.all`) === "yes" ? null : form.getAll(path);
     default:
@@ -97,14 +99,35 @@ function readField(form: FormValues, path: string, kind: FieldKind): unknown {
   }
 }
 
-/** @throws AdminError 400 naming the wrong line. */
-function limitsOf(path: string, text: string): readonly Limit[] {
+/** The parts of a row of limits, below the field's name. */
+export const LIMIT_PARTS = ["period", "kind", "amount"] as const;
+
+/** The rows of limits as lines, "day cap 5.00", without those that have no amount; or the text of a field of lines. */
+export function limitLines(form: FormValues, path: string): readonly string[] {
+  if (!form.has(`${path}.amount`)) return form.text(path).split("\n");
+  const [periods, kinds, amounts] = LIMIT_PARTS.map((part) => form.getAll(`${path}.${part}`));
+  return (amounts ?? []).flatMap((amount, place) =>
+    amount.trim() === "" ? [] : [`${periods?.[place]} ${kinds?.[place]} ${amount.trim()}`],
+  );
+}
+
+/** @throws AdminError 400 that names the invalid line or amount. */
+function limitsOf(form: FormValues, path: string): readonly Limit[] {
+  const lines = limitLines(form, path);
+  const wrong = lines.map((line) => line.split(" ").slice(2).join(" ")).find(isNoAmount);
+  if (wrong !== undefined && form.has(`${path}.amount`)) {
+    throw invalidField(path, `"${wrong}": expected an amount such as 10 or 10.50, with a point`);
+  }
   try {
-    return parseLimitList(text);
+    return parseLimitList(lines.join("\n"));
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new AdminError("invalid_parameter", { message: `\`${path}\`: ${error.message}`, param: path });
+    throw invalidField(path, error.message);
   }
+}
+
+function isNoAmount(text: string): boolean {
+  return parseCents(text) === null;
 }
 
 /** Passes other texts on unchanged: the schema reports what it expects. */

@@ -8,7 +8,7 @@ import { formatLimitRows, type Limit } from "../../../shared/settings/limits.ts"
 import { type BothForms, gatherMonth, rowsWithoutName } from "../../../shared/settings/month-limits.ts";
 import type { Notation, Setting, Settings } from "../../../shared/settings/setting.ts";
 import { hasOwnCalls } from "../../../shared/settings/table.ts";
-import { type FieldKind, type Fields, type FormValues, readBody, setAt } from "./form.ts";
+import { type FieldKind, type Fields, type FormValues, limitLines, readBody, setAt } from "./form.ts";
 import { amountText } from "../format.ts";
 import { formatOwner } from "./owner-texts.ts";
 
@@ -85,6 +85,7 @@ function ownerTextOf(notation: Notation, id: unknown, one: Described): string | 
 export function textsOfForm(settings: readonly FormSetting[], form: FormValues): SettingTexts {
   return Object.fromEntries(
     settings.map(({ path, row }) => {
+      if (row.kind.notation === "limits") return [path, limitLines(form, path).join("\n")];
       if (row.kind.notation !== "models") return [path, form.text(inputName({ path, row }))];
       return [path, form.text(`${path}.all`) === "yes" ? null : form.getAll(path)];
     }),

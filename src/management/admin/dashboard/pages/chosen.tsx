@@ -1,9 +1,11 @@
 /** Changes several API keys, users or groups at once: what to change, then what will happen, then the change. */
+import { KEY_SETTINGS } from "../../../../shared/settings/key.ts";
+import { MONTH_NAMES } from "../../../../shared/settings/limits.ts";
 import { isReached } from "../../../../shared/money/money.ts";
 import { describeState } from "../../../../shared/settings/state.ts";
 import { AdminError } from "../../admin-error.ts";
 import { formatCountOf } from "../../format.ts";
-import { NO_PROBLEMS, type Problems, splitProblems } from "../form.ts";
+import { LIMIT_PARTS, NO_PROBLEMS, type Problems, splitProblems } from "../form.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showForm, showPage } from "../page.ts";
 import { resolveOwners } from "../owner-texts.ts";
 import type { ArrangedKind } from "../parts/arranged-list.tsx";
@@ -29,8 +31,8 @@ interface Kind extends Pick<ArrangedKind, "kind" | "noun"> {
 
 /** Maximum rows of a list's page. */
 const MOST_CHOSEN = 100;
-/** Current values of a change: with these, an empty date counts as removed. */
-const NOTHING = { expires_at: "unknown" };
+/** A date that is left empty is removed, and none of these is kept. */
+const NOTHING = { [KEY_SETTINGS.expiresAtMs.apiName]: "unknown" };
 
 type Chosen = Readonly<Record<string, unknown>> & { readonly id: string; readonly name: string };
 type Body = Readonly<Record<string, unknown>>;
@@ -172,11 +174,11 @@ function showPreview(step: Step, body: Body): PageAnswer {
         {settings.map(({ path }) => (
           <input type="hidden" name="set" value={path} />
         ))}
-        {settings.flatMap((setting) =>
-          page.form
-            .getAll(inputName(setting))
-            .map((value) => <input type="hidden" name={inputName(setting)} value={value} />),
-        )}
+        {settings
+          .flatMap(inputNames)
+          .flatMap((name) =>
+            page.form.getAll(name).map((value) => <input type="hidden" name={name} value={value} />),
+          )}
         {changed === 0 ? null : (
           <button type="submit" class={action === "disable" ? "danger" : undefined}>
             {verb} {formatCountOf(changed, kind.noun)}
@@ -186,6 +188,11 @@ function showPreview(step: Step, body: Body): PageAnswer {
       </Form>
     </Layout>,
   );
+}
+
+function inputNames(setting: FormSetting): readonly string[] {
+  const name = inputName(setting);
+  return setting.row.kind.notation === "limits" ? LIMIT_PARTS.map((part) => `${name}.${part}`) : [name];
 }
 
 function Outcomes({ texts }: { texts: readonly string[] }) {
@@ -215,7 +222,8 @@ function listOutcomes(step: Step, row: Chosen, body: Body): string[] {
     : outcomes;
 }
 
-function isStopping(row: Chosen, { hard_cap_cents: cap }: Body): boolean {
+function isStopping(row: Chosen, body: Body): boolean {
+  const cap = body[MONTH_NAMES.cap];
   return typeof cap === "number" && isReached(cap, BigInt(Number(row["spent_microcents"] ?? 0)));
 }
 

@@ -6,10 +6,11 @@ import type { KeyHolder } from "../../principal.ts";
 import { FirstRequest, Headroom, StatusLimits } from "../parts/key-status.tsx";
 import { OwnTable, pathOf, readUse, showOwnRequest, Use } from "./own-use.tsx";
 import { KEY_SETTINGS } from "../../../../shared/settings/key.ts";
-import { NO_PROBLEMS, type Problems, readBody } from "../form.ts";
+import { NO_PROBLEMS, type Problems, readBody, limitLines } from "../form.ts";
 import { type PageAnswer, type PageCall, type PageRoute, showForm, showPage, submit } from "../page.ts";
 import { isProviderKey } from "../../../../data-path/store/management/provider-keys.ts";
 import { labelLimit } from "../../../../shared/settings/limit-words.ts";
+import { LimitRows } from "../parts/limit-rows.tsx";
 import { askFirst, CreationForm, isSure, Layout } from "../parts/layout.tsx";
 import { Field, Form, ProblemSummary, ShownOnce, typedIn } from "../parts/fields.tsx";
 import { State } from "../parts/inline.tsx";
@@ -109,7 +110,12 @@ function Keys({ page, user, keys, problems }: KeysProps) {
         <OwnTable id="keys" title="Your API keys" label="API keys" rows={keys} columns={columns} />
       )}
       {user.key_count < user.most_keys ? (
-        <OwnCreationForm page={page} problems={problems} isFirst={keys.length === 0} />
+        <OwnCreationForm
+          page={page}
+          currency={user.organization.currency}
+          problems={problems}
+          isFirst={keys.length === 0}
+        />
       ) : (
         <p class="quiet">You may have {user.most_keys} keys here.</p>
       )}
@@ -201,11 +207,12 @@ function Actions({ page, view }: { page: PageCall; view: KeyView }) {
 
 interface OwnCreationProps {
   readonly page: PageCall;
+  readonly currency: string;
   readonly problems: Problems;
   readonly isFirst: boolean;
 }
 
-function OwnCreationForm({ page, problems, isFirst }: OwnCreationProps) {
+function OwnCreationForm({ page, currency, problems, isFirst }: OwnCreationProps) {
   const typed = typedIn(page, problems);
   const field = (row: { readonly apiName: string; readonly label: string; readonly hint?: string }) => (
     <Field {...typed(row.apiName)} label={row.label} hint={row.hint} required={row === name} />
@@ -220,7 +227,16 @@ function OwnCreationForm({ page, problems, isFirst }: OwnCreationProps) {
       problems={<ProblemSummary problems={problems} fields={Object.keys(FORM)} />}
     >
       {field(name)}
-      {field({ ...limits, hint: "Tighter than your own, if you like: day cap 5.00, week cap 20.00" })}
+      <LimitRows
+        name={limits.apiName}
+        label={limits.label}
+        value={limitLines(page.form, limits.apiName).join("\n")}
+        currency={currency}
+        problems={problems}
+        hint="Tighter than your own, if you like."
+        disabled={false}
+        canRaise={false}
+      />
       {field(note)}
     </CreationForm>
   );

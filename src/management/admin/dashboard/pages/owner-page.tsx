@@ -98,6 +98,7 @@ async function renderOwner<Of extends Scope>(
             {...(catalog && { catalog: catalog.body })}
             base={page.base}
             disabled={!page.canChange}
+            canRaise={page.canChange}
           />
         </VersionedForm>
       </Section>

@@ -82,6 +82,7 @@ function AllSettings({ page, texts, problems }: AllSettingsProps) {
     problems,
     currency: page.organization.currency,
     disabled: !page.canChange,
+    canRaise: page.canChange,
     hints: page.options.hasMailServer ? {} : { "notifications.emails": NO_MAIL_SERVER },
   };
   return (

@@ -103,7 +103,7 @@ export function Field(props: FieldProps) {
 type UnderstoodProps = Pick<FieldProps, "name" | "value"> & NonNullable<FieldProps["amount"]>;
 
 /** Amount as it will be saved; the script updates it while the user types. */
-function Understood({ name, value, currency, signed = false }: UnderstoodProps) {
+export function Understood({ name, value, currency, signed = false }: UnderstoodProps) {
   return (
     <output class="suffix" for={name} data-amount={signed ? "signed" : "cents"} data-currency={currency}>
       {describeAmount(value, currency, signed)}

@@ -92,12 +92,14 @@ interface RaiseFormProps extends Pick<RaisesProps, "page" | "path" | "problems">
 function RaiseForm({ page, path, periods, isFull, problems }: RaiseFormProps) {
   const typed = typedIn(page, problems);
   const { period, amount, until, reason } = RAISE_INPUTS;
+  const wanted = page.query.get("raise");
   if (periods.length === 0) return <p class="quiet">No cap to increase. Set a cap first.</p>;
   if (isFull) return <p class="quiet">{MAX_RAISES} are live, and no more can be at the same time.</p>;
   return (
     <Form page={page} action={`${path}/raises`} class="raise">
       <Select
         {...typed(period)}
+        {...(wanted === null ? {} : { value: wanted })}
         label="Raise the"
         choices={periods.map((one) => ({ value: one, label: labelLimit({ period: one, kind: "cap" }) }))}
       />

@@ -4,6 +4,7 @@ import type { Problems } from "../form.ts";
 import { describeRate } from "../assets/describe-rate.js";
 import { type FormSetting, inputName, type SettingTexts } from "../setting-form.ts";
 import type { CatalogView } from "../views.ts";
+import { LimitRows } from "./limit-rows.tsx";
 import { Area, Check, Field, Hints, Select } from "./fields.tsx";
 
 interface SettingFieldsProps {
@@ -19,6 +20,8 @@ interface SettingFieldsProps {
   readonly base?: string;
   /** Hints by path, in place of the settings' own. */
   readonly hints?: Readonly<Record<string, string>>;
+  /** The page can increase caps for a time. */
+  readonly canRaise?: boolean;
   /** False: any field can stay empty. */
   readonly required?: boolean;
 }
@@ -53,8 +56,18 @@ function SettingField(props: SettingFieldProps) {
     return <Models {...common} allowed={allowed} catalog={catalog ?? { data: [] }} />;
   }
   const value = typeof given === "string" ? given : "";
+  if (notation === "limits") {
+    return (
+      <LimitRows
+        {...common}
+        value={value}
+        currency={currency ?? ""}
+        canRaise={props.canRaise === true && path === "limits"}
+      />
+    );
+  }
   if (notation === "flag") return <Check {...common} checked={value === "yes"} />;
-  if (notation === "emails" || notation === "names" || notation === "limits") {
+  if (notation === "emails" || notation === "names") {
     return <Area {...common} value={value} />;
   }
   if (notation === "choice") {

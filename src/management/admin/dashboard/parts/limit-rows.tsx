@@ -1,0 +1,85 @@
+/** Editor of limits: a row for each, with choices of period and kind and an amount that is read back while it is typed. */
+import { LIMIT_KINDS, LIMIT_PERIODS } from "../../../../shared/settings/limits.ts";
+import type { Problems } from "../form.ts";
+import { PER_PERIOD } from "../limit-words.ts";
+import { Hints, Understood } from "./fields.tsx";
+
+const KIND_WORDS = { cap: "hard cap", budget: "budget" } as const;
+const EMPTY_ROWS = 2;
+const MOST_ROWS = LIMIT_PERIODS.length * LIMIT_KINDS.length;
+
+interface LimitRowsProps {
+  readonly name: string;
+  readonly label: string;
+  /** Lines as in "day cap 5.00". */
+  readonly value: string;
+  readonly currency: string;
+  readonly problems: Problems;
+  readonly hint?: string;
+  readonly disabled: boolean;
+  /** The page can increase a cap for a time. */
+  readonly canRaise: boolean;
+}
+
+/** A row whose amount is empty is no limit, so that rows are removed without a script. */
+export function LimitRows(props: LimitRowsProps) {
+  const { name, label, value, problems, hint, disabled } = props;
+  const lines = value.split("\n").filter((line) => line !== "");
+  const empty = disabled ? 0 : Math.min(EMPTY_ROWS, MOST_ROWS - lines.length);
+  const rows = [...lines, ...Array.from({ length: empty }, () => "")];
+  const problem = [...problems].find(([field]) => field === name || field.startsWith(`${name}.`))?.[1];
+  return (
+    <fieldset
+      class="field"
+      id={name}
+      aria-describedby={problem === undefined ? undefined : `${name}-problem`}
+    >
+      <legend>{label}</legend>
+      {rows.length === 0 ? <p class="quiet">none</p> : null}
+      {rows.map((line, place) => (
+        <LimitRow {...props} line={line} place={place} />
+      ))}
+      <Hints name={name} hint={hint} problem={problem} />
+    </fieldset>
+  );
+}
+
+function LimitRow(props: LimitRowsProps & { readonly line: string; readonly place: number }) {
+  const { name, label, currency, disabled, canRaise, line, place } = props;
+  const [period = "day", kind = "cap", ...rest] = line === "" ? [] : line.split(" ");
+  const amount = rest.join(" ");
+  const id = `${name}-${place}`;
+  const row = `${label}, row ${place + 1}`;
+  return (
+    <div class="input limit-row">
+      <input
+        id={id}
+        name={`${name}.amount`}
+        value={amount}
+        inputmode="decimal"
+        placeholder="no amount"
+        autocomplete="off"
+        aria-label={`${row}: amount`}
+        disabled={disabled}
+      />
+      <select name={`${name}.period`} aria-label={`${row}: period`} disabled={disabled}>
+        {LIMIT_PERIODS.map((one) => (
+          <option value={one} selected={one === period}>
+            {PER_PERIOD[one]}
+          </option>
+        ))}
+      </select>
+      <select name={`${name}.kind`} aria-label={`${row}: kind`} disabled={disabled}>
+        {LIMIT_KINDS.map((one) => (
+          <option value={one} selected={one === kind}>
+            {KIND_WORDS[one]}
+          </option>
+        ))}
+      </select>
+      <Understood name={id} value={amount} currency={currency} />
+      {canRaise && kind === "cap" && line !== "" ? (
+        <a href={`?raise=${period}#raises`}>Increase for a time</a>
+      ) : null}
+    </div>
+  );
+}
