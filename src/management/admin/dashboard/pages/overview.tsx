@@ -131,23 +131,21 @@ function Spend({ page, dayRows, progress, largest }: SpendProps) {
   const { currency, month } = organization;
   const spending = spendingOf(organization);
   const { daysBegun, daysLeft, forecastMicrocents } = progress;
-  const spent = formatMoney(spending.spentMicrocents, currency);
-  const hardCap = formatLimit(spending.monthCapCents, currency);
-  const budget = formatLimit(spending.monthBudgetCents, currency);
   const forecast = forecastMicrocents === null ? null : formatMoney(forecastMicrocents, currency);
-  const figures = [
-    ["Spent", spent],
-    ["Forecast", forecast ?? "after a whole day"],
-    ["Monthly budget", budget],
-    ["Monthly cap", hardCap],
-  ] as const;
-  const label = `${spent} spent in ${monthName(month)}${forecast === null ? "" : `, heading for ${forecast}`}; monthly cap ${hardCap}, monthly budget ${budget}`;
+  const figures = {
+    Spent: formatMoney(spending.spentMicrocents, currency),
+    Forecast: forecast ?? "after a whole day",
+    "Monthly budget": formatLimit(spending.monthBudgetCents, currency),
+    "Monthly cap": formatLimit(spending.monthCapCents, currency),
+  };
+  const heading = forecast === null ? "" : `, heading for ${forecast}`;
+  const label = `${figures.Spent} spent in ${monthName(month)}${heading}; monthly cap ${figures["Monthly cap"]}, monthly budget ${figures["Monthly budget"]}`;
   const left = daysLeft === 1 ? "1 day left" : `${daysLeft} days left`;
   return (
     <Section id="spend" title={`${monthName(month)}, ${left}`}>
       <div class="card">
         <dl class="figures">
-          {figures.map(([name, value]) => (
+          {Object.entries(figures).map(([name, value]) => (
             <div>
               <dt>{name}</dt>
               <dd>{value}</dd>
@@ -160,25 +158,27 @@ function Spend({ page, dayRows, progress, largest }: SpendProps) {
         <div>
           <MonthChart
             days={listDays(month, dayRows)}
-            daysBegun={daysBegun}
-            forecastMicrocents={forecastMicrocents}
-            spending={spending}
-            currency={currency}
-            label={label}
+            {...{ daysBegun, forecastMicrocents, spending, currency, label }}
           />
-          <p class="quiet">
-            The forecast takes the same weekdays of the last seven days.{" "}
-            {organization.limits.some(({ kind }) => kind === "cap") ? null : (
-              <>
-                No hard cap is set for this organization. Set one in{" "}
-                <a href={`${page.base}/settings#${MONTH_NAMES.cap}`}>Inference settings</a>.
-              </>
-            )}
-          </p>
+          <ChartNote page={page} />
         </div>
         <Largest page={page} keys={largest} />
       </div>
     </Section>
+  );
+}
+
+function ChartNote({ page: { base, organization } }: { page: OrganizationPageCall }) {
+  return (
+    <p class="quiet">
+      The forecast takes the same weekdays of the last seven days.{" "}
+      {organization.limits.some(({ kind }) => kind === "cap") ? null : (
+        <>
+          No hard cap is set for this organization. Set one in{" "}
+          <a href={`${base}/settings#${MONTH_NAMES.cap}`}>Inference settings</a>.
+        </>
+      )}
+    </p>
   );
 }
 
