@@ -85,6 +85,7 @@ describe("the overview", () => {
     listAttention({
       ...base,
       forecastMicrocents: null,
+      canChange: true,
       keys: [],
       keyLimits: new Map(),
       alerts: [],

@@ -51,6 +51,7 @@ async function showOverview(page: OrganizationPageCall): Promise<PageAnswer> {
     keyCounts: { cap: capped.total_count ?? 0, budget: overBudget.total_count ?? 0 },
     keyLimits: await readKeyLimits(page, keysWithReachedLimits(keys)),
     alerts,
+    canChange: page.canChange,
   });
   const isUnused = dayRows.length === 0 && requests.body.data.length === 0;
   return showPage(
