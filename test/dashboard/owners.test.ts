@@ -112,7 +112,7 @@ describe.skipIf(CHROMIUM === null)(`users and groups in the dashboard${SKIPPED_W
       await getStack().admin("PATCH", `${api}/${kind}/${id}`, { note: "theirs" });
       await page.getByLabel("Note").fill("mine");
       await page.getByRole("button", { name: "Save" }).click();
-      await page.getByText(/Somebody else has changed this (?:user|group) meanwhile/).waitFor();
+      await page.getByText(/Another person has changed this (?:user|group) meanwhile/).waitFor();
       expect(await page.getByLabel("Note").inputValue()).toBe("theirs");
     }
   });
@@ -139,7 +139,7 @@ describe.skipIf(CHROMIUM === null)(`users and groups in the dashboard${SKIPPED_W
     const { token } = await getStack().admin("POST", `${api}/tokens`, { name: "bea", role: "admin" });
     await signIn(plain, getStack(), String(token));
     await plain.goto(`${base}/groups/${group}`);
-    await plain.getByLabel("Delete its keys, too").check();
+    await plain.getByLabel("Also delete its keys").check();
     await plain.getByRole("button", { name: "Delete" }).click();
     await plain.getByText('Delete the group "Builds" with all its keys?').waitFor();
     expect(await status(String(key))).toBe(200);

@@ -79,7 +79,7 @@ function report(
   const heading = problems.length === 0 ? [] : [screen.paint("bad", `${envoyFile}: ${count}`)];
   const lines = [...heading, ...findings.map((finding) => `  ${formatFinding(finding)}`)];
   if (validation?.outcome === "refused") {
-    lines.push(`${screen.paint("bad", `Envoy refuses ${envoyFile}`)}: ${validation.message}`);
+    lines.push(`${screen.paint("bad", `Envoy rejects ${envoyFile}`)}: ${validation.message}`);
   }
   const unproven = envoy?.version ? describeUnprovenEnvoy(envoy.version) : null;
   if (unproven !== null) lines.push(`${screen.paint("warning", "warning")}: ${unproven}`);
@@ -97,6 +97,6 @@ function formatJson({ check, level, path, line, message, fix }: BootstrapFinding
 }
 
 function describeValidation(validation: Validation | null, envoy: InstalledEnvoy | null): string {
-  if (validation === null) return "not validated by Envoy, because this machine has none: set ENVOY_BIN";
+  if (validation === null) return "not validated by Envoy; for this, set ENVOY_BIN and omit --no-validate";
   return `Envoy accepts it (version ${envoy?.version ?? "unknown"}; tested with ${PROVEN_ENVOYS.join(" and ")})`;
 }

@@ -33,7 +33,7 @@ export function createConfigSchema(source: SecretSource) {
     admin: createAdminSchema(source),
     sidecar: createSidecarSchema(source),
     data_dir: described(path(source).optional(), "Directory for spool, private Redis and generated tokens.", {
-      default: "`data`, beside the directory `sidecar.sockets`",
+      default: "`data`, next to the directory `sidecar.sockets`",
     }),
     redis: createRedisSchema(source),
     upstreams: createUpstreamsSchema(source),

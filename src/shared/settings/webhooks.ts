@@ -175,7 +175,7 @@ export function explainWebhooks(
   const seen = new Set<string>();
   for (const [index, one] of wanted.entries()) {
     const known = current.find(({ id }) => id === one.id);
-    const found = explainOne(one, known) ?? (seen.has(one.id ?? "") ? ["id", "is there twice"] : null);
+    const found = explainOne(one, known) ?? (seen.has(one.id ?? "") ? ["id", "occurs twice"] : null);
     if (found !== null) return { field: `${index}.${found[0]}`, message: found[1] ?? "" };
     if (one.id !== undefined) seen.add(one.id);
   }
@@ -196,7 +196,7 @@ function explainOne(one: WantedWebhook, known: FurtherWebhook | undefined): read
   if (known !== undefined) {
     const isElsewhere = one.url !== undefined && one.url !== known.url;
     if (format !== "pagerduty" || !isElsewhere || one.routing_key !== undefined) return null;
-    return ["routing_key", "is required with another URL: the one that is kept goes nowhere else"];
+    return ["routing_key", "is required with another URL, because the stored one goes only to its own URL"];
   }
   if (format === "pagerduty") return one.routing_key === undefined ? ["routing_key", "is required"] : null;
   return one.url === undefined ? ["url", "is required"] : null;

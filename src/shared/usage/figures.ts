@@ -70,7 +70,7 @@ export const TOKEN_FIGURES = {
     field: "cached",
     position: 3,
     partOf: null,
-    describedAs: { outside: "Beside `input_tokens`, as every count that is left out 0." },
+    describedAs: { outside: "In addition to `input_tokens`; an omitted count is 0." },
     price: {
       fallback: "input",
       configured: "Prompt tokens read from the upstream's cache, audio included.",
@@ -127,7 +127,7 @@ export const TOKEN_FIGURES = {
     partOf: null,
     describedAs: {
       usage: "Reasoning tokens included.",
-      outside: "Of all answers, with the reasoning ones.",
+      outside: "Of all responses, with reasoning.",
     },
     price: {
       fallback: null,

@@ -17,7 +17,7 @@ export const organization = answer("Organization", {
   state: z
     .enum(ORGANIZATION_STATES)
     .describe(
-      "What comes of a request that costs money now, first reason first: refused as `deleted`, `suspended` or `cap_reached`; `over_budget` and `active` pass.",
+      "Result of a request that costs money now, by the first reason: rejected as `deleted`, `suspended` or `cap_reached`; `over_budget` and `active` pass.",
     ),
   created_at: timestamp(),
   deleted_at: timestamp()

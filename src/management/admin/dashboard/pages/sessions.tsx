@@ -70,7 +70,7 @@ function columnsOf(page: PageCall, place: Place): RowTableColumns<SessionView> {
     { label: "last seen", cell: (session) => <Time at={session.last_seen_at} /> },
     ...endColumn(page, (session: SessionView) => ({
       action: `${place.path}/${session.id}/end`,
-      confirm: `End this session of "${nameOf(session)}"? Whoever has it must sign in again.`,
+      confirm: `End this session of "${nameOf(session)}"? Its user must sign in again.`,
       button: "End",
       label: `End a session of ${nameOf(session)}`,
     })),

@@ -35,7 +35,7 @@ const settingsPage = createSettingsRoutes<OrganizationView>(PATH, {
     const secret = body.notifications.webhook?.secret;
     return secret === undefined ? null : showWebhookSecret(page, secret);
   },
-  outdated: "Somebody else has changed these settings meanwhile. The fields show them as they are now.",
+  outdated: "Another person has changed these settings meanwhile. The fields show the current values.",
   render: renderSettings,
 });
 

@@ -97,7 +97,7 @@ function columnsOf(page: OrganizationPageCall): RowTableColumns<TokenView> {
     { label: "made", cell: (token) => <Time at={token.created_at} /> },
     ...endColumn(page, (token: TokenView) => ({
       action: `${page.base}/tokens/${token.id}/delete`,
-      confirm: `Delete the token "${token.name}"? Whoever uses it is signed out.`,
+      confirm: `Delete the token "${token.name}"? People and programs that use it are signed out.`,
       button: "Delete",
       label: `Delete ${token.name}`,
     })),

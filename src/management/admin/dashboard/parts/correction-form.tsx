@@ -9,8 +9,8 @@ import { Field, Form, Select, typedIn } from "./fields.tsx";
 /** Token fields by the API's names. */
 const COUNTS = [
   { name: "input_tokens", label: "Input tokens", hint: "Of all prompts, without the cached ones." },
-  { name: "cached_input_tokens", label: "Cached input tokens", hint: "Beside the input tokens." },
-  { name: "output_tokens", label: "Output tokens", hint: "Of all answers, with the reasoning ones." },
+  { name: "cached_input_tokens", label: "Cached input tokens", hint: "In addition to the input tokens." },
+  { name: "output_tokens", label: "Output tokens", hint: "Of all responses, with reasoning." },
 ] as const;
 const OUTSIDE = "outside_usage.";
 

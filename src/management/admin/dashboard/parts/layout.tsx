@@ -204,8 +204,8 @@ function Notice({ page }: { page: PageCall }) {
       )}
       {deletedAt === null ? null : (
         <p class="notice">
-          This organization was deleted at <Time at={deletedAt} />. What it has spent can be read; nothing of
-          it can be changed.
+          This organization was deleted at <Time at={deletedAt} />. You can read its spend, but change
+          nothing.
         </p>
       )}
       {isViewer ? (

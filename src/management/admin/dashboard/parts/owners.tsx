@@ -94,7 +94,7 @@ export function OwnerDeletion({ page, what, owner, path }: DeletionProps) {
         {keyCount === 0 ? null : (
           <Check
             name="keys"
-            label="Delete its keys, too"
+            label="Also delete its keys"
             checked={false}
             problems={NO_PROBLEMS}
             hint="Requests with them return 401 at once."
