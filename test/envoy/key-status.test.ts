@@ -74,6 +74,7 @@ describe("GET /v1/key", () => {
         monthly("key", "budget", 4_000, 20),
         monthly("organization", "cap", 100_000, 40),
       ],
+      token_limits: [],
     });
   });
 
