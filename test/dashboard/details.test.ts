@@ -55,7 +55,9 @@ describe.skipIf(CHROMIUM === null)(`details of the dashboard${SKIPPED_WHY}`, () 
     await stranger.getByRole("heading", { level: 1, name: 'API key "typed"' }).waitFor();
     await stranger.getByText("No usage yet.").waitFor();
     await stranger.getByText("Snippets for acme/echo-small").click();
-    expect(await stranger.getByRole("region", { name: "curl, code" }).textContent()).toContain("$API_KEY");
+    expect(
+      await stranger.getByRole("region", { name: "curl, OpenAI chat completions, code" }).textContent(),
+    ).toContain("$API_KEY");
     expect(await stranger.content()).not.toContain(key);
     expect(stranger.url()).not.toContain(key);
     expect(JSON.stringify(admin.logs)).not.toContain(key);
