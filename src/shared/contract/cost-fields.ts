@@ -1,6 +1,6 @@
 /**
  * Table of request fields that decide how much is generated or which model answers, in the dialects of all
- * servers. A server reads the names that it knows and ignores others, and we cannot tell which. So wherever a
+ * servers. A server reads the names that it knows and ignores others, and we cannot know which. So wherever a
  * client's fields reach an upstream, one limit is sent, under the name that the upstream is known to read,
  * and no other field of this table. docs/api.md documents it.
  */
