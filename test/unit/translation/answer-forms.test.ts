@@ -226,6 +226,7 @@ describe.each(HEARING_ROUTES)("$name: reasoning", ({ stream, whole }) => {
       reasoning,
     })),
     { reasoning_details: { type: "reasoning.text", text: "hm" } },
+    { provider_specific_fields: { reasoning_content: "hm" } },
     { provider_specific_fields: { thinking_blocks: [{ type: "thinking", thinking: "hm" }] } },
     { content: [{ type: "reasoning", content: [{ type: "reasoning_text", text: "hm" }] }] },
     { content: [{ type: "reasoning_content", reasoning_content: { reasoningText: { text: "hm" } } }] },

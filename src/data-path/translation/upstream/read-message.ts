@@ -13,6 +13,8 @@ export interface Reasoning {
 /** Source of reasoning: a text field or parts of the content, or a list of details. */
 type ReasoningSource = "text" | "list" | null;
 
+const NO_FIELDS: JsonObject = Object.freeze({});
+
 /** Fields with reasoning as text. Servers that send two of them repeat the same text. */
 export const REASONING_TEXTS = [
   "reasoning_content",
@@ -25,22 +27,29 @@ export const REASONING_TEXTS = [
 /**
  * Reads the model's reasoning from the first of: `reasoning_content` (DeepSeek, SGLang, older vLLM), `reasoning`
  * (newer vLLM, OpenRouter), `reasoning_text` (Copilot), `thinking` (Ollama) and the like, parts of the content
- * (Mistral, Databricks), `thinking_blocks` (LiteLLM), `reasoning_details` (OpenRouter, MiniMax). Servers that send two
- * of them repeat the same text.
+ * (Mistral, Databricks), `thinking_blocks` (LiteLLM), `reasoning_details` (OpenRouter, MiniMax). LiteLLM may have the
+ * fields in `provider_specific_fields` only. Servers that send two of them repeat the same text.
  */
 export function readReasoning(message: JsonObject): Reasoning & { readonly source: ReasoningSource } {
   const { content, reasoning_details, provider_specific_fields: specific } = message;
-  const thinking_blocks =
-    message["thinking_blocks"] ?? (isJsonObject(specific) ? specific["thinking_blocks"] : undefined);
+  const copies = isJsonObject(specific) ? specific : NO_FIELDS;
+  const thinking_blocks = message["thinking_blocks"] ?? copies["thinking_blocks"];
   const parts = readParts(content).filter(isThinking);
-  const field = REASONING_TEXTS.find((name) => readTexts(message[name]) !== "");
-  const text = field === undefined ? readTexts(parts) : readTexts(message[field]);
+  const text = readReasoningText(message) || readReasoningText(copies) || readTexts(parts);
   const listed = text === "" ? readTexts(thinking_blocks) || readTexts(reasoning_details) : "";
   return {
     text: text || listed,
     signature: findSignature([parts, thinking_blocks, reasoning_details]),
     source: text !== "" ? "text" : listed !== "" ? "list" : null,
   };
+}
+
+function readReasoningText(fields: JsonObject): string {
+  for (const name of REASONING_TEXTS) {
+    const text = readTexts(fields[name]);
+    if (text !== "") return text;
+  }
+  return "";
 }
 
 /** Reads the text of the content, a string or parts. */

@@ -6,7 +6,7 @@ import { isJsonObject } from "../../../shared/text/json-object.ts";
 import { shorten } from "../../../shared/text/shorten.ts";
 
 const REMOVED = "[removed]";
-/** Longest text that is searched and told. */
+/** Maximum characters of a text; the rest is cut off. */
 const MAX_CHARACTERS = 2_000;
 
 /** Things of an account that have names. */
