@@ -10,6 +10,7 @@ import {
   trackDeliveries,
   waitForStates,
 } from "./delivery-fixture.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const test = withTestStore();
 let receiver: WebhookReceiver;
@@ -31,8 +32,8 @@ describe("two processes that deliver", () => {
     const key = await createHookedKey(
       test,
       receiver.url,
-      { budgetCents: 100, hardCapCents: 400 },
-      { budgetCents: 300, hardCapCents: 450 },
+      { limits: monthLimits({ cap: 400, budget: 100 }) },
+      { limits: monthLimits({ cap: 450, budget: 300 }) },
     );
     await Promise.all(Array.from({ length: 500 }, (_, index) => spend(others[index % 2]!, key, CENT)));
     await waitForStates(
@@ -58,7 +59,7 @@ describe("two processes that deliver", () => {
     const dying = await connectStore(test.address);
     const delivery = createDelivery(dying);
     delivery.start();
-    const key = await createHookedKey(test, receiver.url, { budgetCents: 10 });
+    const key = await createHookedKey(test, receiver.url, { limits: monthLimits({ budget: 10 }) });
     await spend(test, key, 8n * CENT);
     await spend(test, key, 2n * CENT);
     await waitFor("the first attempt", () => receiver.received.length === 1);

@@ -4,6 +4,7 @@ import { startRedis, startRedisCluster } from "../support/redis.ts";
 import { waitFor } from "../support/wait.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 import { CENT, createDelivery, createHookedKey, spend, waitForStates } from "./delivery-fixture.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 let receiver: WebhookReceiver;
 beforeAll(async () => {
@@ -18,7 +19,7 @@ describe("delivery when Redis goes away", () => {
     receiver.answer = () => 503;
     const delivery = createDelivery(test);
     delivery.start();
-    const key = await createHookedKey(test, receiver.url, { budgetCents: 10 });
+    const key = await createHookedKey(test, receiver.url, { limits: monthLimits({ budget: 10 }) });
     await spend(test, key, 8n * CENT);
     await waitFor("an attempt", () => receiver.received.length > 0);
     redis.kill();
@@ -44,7 +45,7 @@ describe("delivery on a cluster of three", () => {
     onTestFinished(() => delivery.stop());
     delivery.start();
     for (let count = 0; count < 9; count += 1) {
-      const key = await createHookedKey(test, receiver.url, { budgetCents: 10 });
+      const key = await createHookedKey(test, receiver.url, { limits: monthLimits({ budget: 10 }) });
       await spend(test, key, 10n * CENT);
       const states = await waitForStates(test, key, "webhook", ["delivered", "delivered"]);
       expect(states.map(({ attempts }) => attempts)).toEqual([1, 1]);

@@ -13,6 +13,7 @@ import {
   trackDeliveries,
   waitForStates,
 } from "./delivery-fixture.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const test = withTestStore();
 let receiver: WebhookReceiver;
@@ -42,7 +43,7 @@ describe("delivery", () => {
       const key = await createHookedKey(
         test,
         receiver.url,
-        { budgetCents: 100, hardCapCents: 100 },
+        { limits: monthLimits({ cap: 100, budget: 100 }) },
         { emails: ["a@example.com"], dashboard },
       );
       await spend(test, key, 85n * CENT);
@@ -85,7 +86,7 @@ describe("delivery", () => {
     const key = await createHookedKey(
       test,
       receiver.url,
-      { budgetCents: 1 },
+      { limits: monthLimits({ budget: 1 }) },
       { notifications: { dashboard: true, emails: [], webhook: null, webhooks: [] } },
     );
     await spend(test, key, CENT);
@@ -97,7 +98,7 @@ describe("delivery", () => {
   it("tries again until the receiver takes it, keeps the order meanwhile, and signs each attempt anew", async () => {
     start();
     receiver.answer = (_request, index) => (index < 3 ? 500 : 204);
-    const key = await createHookedKey(test, receiver.url, { budgetCents: 10 });
+    const key = await createHookedKey(test, receiver.url, { limits: monthLimits({ budget: 10 }) });
     await spend(test, key, 8n * CENT);
     await spend(test, key, 2n * CENT);
     const [first] = await waitForStates(test, key, "webhook", ["delivered", "delivered"]);
@@ -112,7 +113,7 @@ describe("delivery", () => {
   it("shows why an attempt failed and when the next one is due, and waits as long as the receiver asks", async () => {
     start();
     receiver.answer = () => (response) => response.writeHead(429, { "retry-after": "30" }).end();
-    const key = await createHookedKey(test, receiver.url, { budgetCents: 10 });
+    const key = await createHookedKey(test, receiver.url, { limits: monthLimits({ budget: 10 }) });
     await spend(test, key, 8n * CENT);
     const state = await waitFor("the first attempt to be shown", async () => {
       const [shown] = await listStates(test, key, "webhook");
@@ -128,7 +129,7 @@ describe("delivery", () => {
   it("gives up when the time is over, and sends again when somebody asks for it", async () => {
     const delivery = start({ schedule: { ...FAST, giveUpAfterMs: 500 } });
     receiver.answer = () => 500;
-    const key = await createHookedKey(test, receiver.url, { budgetCents: 10 });
+    const key = await createHookedKey(test, receiver.url, { limits: monthLimits({ budget: 10 }) });
     await spend(test, key, 8n * CENT);
     const [failed] = await waitForStates(test, key, "webhook", ["failed"]);
     expect(failed).toMatchObject({ lastError: "the endpoint returned 500", nextAttemptAtMs: null });
@@ -149,7 +150,7 @@ describe("delivery", () => {
 
   it("sends all that fired in one step again, whichever of it is asked for, under the same id", async () => {
     start();
-    const key = await createHookedKey(test, receiver.url, { budgetCents: 10 });
+    const key = await createHookedKey(test, receiver.url, { limits: monthLimits({ budget: 10 }) });
     await spend(test, key, 10n * CENT);
     await waitForStates(test, key, "webhook", ["delivered", "delivered"]);
     const { items } = await test.store.listAlerts(key.organizationId, { limit: 2, after: null });
@@ -163,7 +164,7 @@ describe("delivery", () => {
   it("sends at once what waits for its next attempt when somebody asks for it, and not twice", async () => {
     start({ schedule: { ...FAST, firstWaitMs: 60_000, maxWaitMs: 60_000 } });
     receiver.answer = (_request, index) => (index === 0 ? 503 : 204);
-    const key = await createHookedKey(test, receiver.url, { budgetCents: 10 });
+    const key = await createHookedKey(test, receiver.url, { limits: monthLimits({ budget: 10 }) });
     await spend(test, key, 8n * CENT);
     await waitFor(
       "the first attempt",
@@ -178,7 +179,7 @@ describe("delivery", () => {
   it("disables an endpoint that answers 410, until its URL is set again", async () => {
     start();
     receiver.answer = () => 410;
-    const key = await createHookedKey(test, receiver.url, { budgetCents: 10 });
+    const key = await createHookedKey(test, receiver.url, { limits: monthLimits({ budget: 10 }) });
     await spend(test, key, 8n * CENT);
     await spend(test, key, 2n * CENT);
     const states = await waitForStates(test, key, "webhook", ["failed", "failed"]);
@@ -193,7 +194,7 @@ describe("delivery", () => {
     start();
     const wrong = await startWebhookReceiver();
     wrong.answer = () => 404;
-    const key = await createHookedKey(test, wrong.url, { budgetCents: 10 });
+    const key = await createHookedKey(test, wrong.url, { limits: monthLimits({ budget: 10 }) });
     await spend(test, key, 8n * CENT);
     await waitFor("an attempt at the wrong one", () => wrong.received.length > 0);
     const organization = await test.store.getOrganization(key.organizationId);
@@ -215,13 +216,15 @@ describe("an organization whose endpoint is dead", () => {
     start({});
     const silent = await startWebhookReceiver();
     silent.answer = () => () => undefined;
-    const dead = await createHookedKey(test, silent.url, { budgetCents: 10 });
+    const dead = await createHookedKey(test, silent.url, { limits: monthLimits({ budget: 10 }) });
     for (let count = 0; count < 20; count += 1) {
-      const other = await addTestKey(test.store, dead.organizationId, { budgetCents: 10 });
+      const other = await addTestKey(test.store, dead.organizationId, {
+        limits: monthLimits({ budget: 10 }),
+      });
       await spend(test, other, 10n * CENT);
     }
     await waitFor("an attempt that hangs", () => silent.received.length === 1);
-    const alive = await createHookedKey(test, receiver.url, { budgetCents: 10 });
+    const alive = await createHookedKey(test, receiver.url, { limits: monthLimits({ budget: 10 }) });
     await spend(test, alive, 10n * CENT);
     await waitForStates(test, alive, "webhook", ["delivered", "delivered"]);
     expect(silent.received).toHaveLength(1);
@@ -231,7 +234,7 @@ describe("an organization whose endpoint is dead", () => {
 
 describe("what no message told", () => {
   it("is found by the sweep at the start, and its age is told until then", async () => {
-    const key = await createHookedKey(test, receiver.url, { budgetCents: 10 });
+    const key = await createHookedKey(test, receiver.url, { limits: monthLimits({ budget: 10 }) });
     await spend(test, key, 8n * CENT);
     await spend(test, key, 2n * CENT);
     receiver.answer = (_request, index) => (index === 0 ? 500 : 204);
@@ -254,7 +257,7 @@ describe("the end of a process", () => {
   it("breaks off an attempt that hangs, and the next process makes it at once", async () => {
     receiver.answer = (_request, index) => (index === 0 ? () => undefined : 204);
     start();
-    const key = await createHookedKey(test, receiver.url, { budgetCents: 10 });
+    const key = await createHookedKey(test, receiver.url, { limits: monthLimits({ budget: 10 }) });
     await spend(test, key, 8n * CENT);
     await waitFor("an attempt that hangs", () => receiver.received.length === 1);
     await running.pop()?.stop();

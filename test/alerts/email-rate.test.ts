@@ -5,6 +5,7 @@ import { alertCourierKey, emailCountKey } from "../../src/data-path/store/redis/
 import { addTestKey, createTestKey, type TestKey, withTestStore } from "../store/fixture.ts";
 import { waitFor } from "../support/wait.ts";
 import { CENT, listStates, spend, trackDeliveries, waitForStates } from "./delivery-fixture.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const test = withTestStore();
 const { running, start } = trackDeliveries(
@@ -39,7 +40,7 @@ function createRecorder() {
 
 /** Fires an alert of a key of its own. */
 async function fire({ organizationId }: TestKey, name: string): Promise<void> {
-  const key = await addTestKey(test.store, organizationId, { name, budgetCents: 1 });
+  const key = await addTestKey(test.store, organizationId, { name, limits: monthLimits({ budget: 1 }) });
   await spend(test, key, (85n * CENT) / 100n);
 }
 

@@ -8,6 +8,7 @@ import { waitFor } from "../support/wait.ts";
 import { pagerDutyEvent, slackMessage, teamsMessage } from "../support/webhook-format-schemas.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 import { CENT, createHookedKey, spend, trackDeliveries, waitForStates } from "./delivery-fixture.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const ROUTING_KEY = "0123456789abcdef0123456789abcdef";
 const test = withTestStore();
@@ -60,7 +61,10 @@ function restart(): void {
 describe("several webhooks", () => {
   it("each get what they have chosen, in their format, and the outbox empties when all are done", async () => {
     restart();
-    const key = await createHookedKey(test, first.url, { name: "ci", budgetCents: 100, hardCapCents: 100 });
+    const key = await createHookedKey(test, first.url, {
+      name: "ci",
+      limits: monthLimits({ cap: 100, budget: 100 }),
+    });
     const origin = new URL(further.url).origin;
     const all = [
       await createWebhook({ url: `${origin}/slack`, alerts: ["hard_cap_90", "hard_cap_100"] }),
@@ -104,7 +108,7 @@ describe("several webhooks", () => {
   it("do not wait for one another, and one that answers 410 is disabled alone", async () => {
     restart();
     further.answer = ({ path }) => (path === "/gone" ? 410 : () => undefined);
-    const key = await createHookedKey(test, first.url, { budgetCents: 10 });
+    const key = await createHookedKey(test, first.url, { limits: monthLimits({ budget: 10 }) });
     const origin = new URL(further.url).origin;
     const silent = await createWebhook({ url: `${origin}/silent` });
     const gone = await createWebhook({ url: `${origin}/gone` });
@@ -129,7 +133,7 @@ describe("several webhooks", () => {
 
   it("hear nothing of what fired before they were set up, but what is sent again", async () => {
     restart();
-    const key = await createTestKey(test.store, { budgetCents: 10 });
+    const key = await createTestKey(test.store, { limits: monthLimits({ budget: 10 }) });
     await spend(test, key, 8n * CENT);
     await waitForStates(test, key, "email", ["off"]);
     await waitFor("a later time", async () => {

@@ -13,6 +13,7 @@ import { findProcesses, type Process, type ProcessKind } from "./processes.ts";
 import type { Side } from "./measure.ts";
 import { type Mock, startMock } from "./mock.ts";
 import { BENCH_MODEL } from "./workloads.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const UPSTREAM = "mock";
 /** Never used up. */
@@ -150,7 +151,7 @@ function readOption(args: readonly string[], names: readonly string[]): string |
 type BenchKeys = Pick<BenchStack, "key" | "limitedKey" | "tokensKey" | "refusedKey">;
 
 async function createKeys(stack: Stack): Promise<BenchKeys> {
-  const caps = { hardCapCents: FAR_CAP_CENTS, budgetCents: FAR_CAP_CENTS };
+  const caps = { limits: monthLimits({ cap: FAR_CAP_CENTS, budget: FAR_CAP_CENTS }) };
   const key = await stack.createKey({ ...caps }, caps);
   const refused = await stack.createKey({ requestsPerMinute: 1, ...caps }, caps);
   const limits = (["day", "week"] as const).map(

@@ -22,9 +22,10 @@ import { createLoadGenerator } from "./load.ts";
 import { startMock } from "./mock.ts";
 import { findProcesses } from "./processes.ts";
 import { BENCH_MODEL, chatBody } from "./workloads.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const ISSUER = "https://login.example.com";
-const FAR = { hardCapCents: 9_000_000_000, budgetCents: 9_000_000_000 };
+const FAR = { limits: monthLimits({ cap: 9_000_000_000, budget: 9_000_000_000 }) };
 const BODY = chatBody(1_024, { max_tokens: 1_024 });
 const KEY_ALONE = "key, where keys alone are taken";
 const KEY = "key, where tokens are taken, too";

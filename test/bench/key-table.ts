@@ -9,6 +9,7 @@ import type { Store } from "../../src/data-path/store/types.ts";
 import { KEY_SETTINGS, type KeySettings } from "../../src/shared/settings/key.ts";
 import { defaultsOf } from "../../src/shared/settings/table.ts";
 import { createTestKey } from "../support/test-key.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 export interface BenchKey {
   readonly organizationId: string;
@@ -55,8 +56,7 @@ const SETTINGS: KeySettings = {
   name: "production key of a customer",
   // Nobody is refused: a refusal is another, longer way through the script.
   requestsPerMinute: 1_000_000,
-  hardCapCents: 5_000,
-  budgetCents: 4_000,
+  limits: monthLimits({ cap: 5_000, budget: 4_000 }),
 };
 const KEYS_PER_WRITE = 1_000;
 

@@ -11,8 +11,9 @@ import { runInTurn, type Turn } from "./in-turn.ts";
 import { createLoadGenerator } from "./load.ts";
 import { findProcesses } from "./processes.ts";
 import { chatBody } from "./workloads.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
-const FAR = { hardCapCents: 9_000_000_000, budgetCents: 9_000_000_000 };
+const FAR = { limits: monthLimits({ cap: 9_000_000_000, budget: 9_000_000_000 }) };
 const FAR_TOKENS = { tokensPerMinute: 1_000_000_000 };
 const NONE = "month caps alone";
 const STRICT = "strict caps";

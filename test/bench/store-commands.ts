@@ -26,11 +26,12 @@ import type { ChargeInput, RequestIdentity } from "../../src/data-path/store/typ
 import type { TakenTokens, UsedTokens } from "../../src/data-path/store/types/token-rate.ts";
 import { startRedis } from "../support/redis.ts";
 import { NO_TOKENS } from "../../src/shared/usage/token-usage.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const ROUTE = "POST /v1/chat/completions";
 const MODEL = "bench/mock";
 /** Caps and budgets that are compared on every request and never reached. */
-const FAR = { hardCapCents: 9_000_000_000, budgetCents: 9_000_000_000 };
+const FAR = { limits: monthLimits({ cap: 9_000_000_000, budget: 9_000_000_000 }) };
 const PRICE = {
   name: "price",
   passed: true,

@@ -12,6 +12,7 @@ import { answerByTurn, sentResults } from "./agent-requests.ts";
 import { type Call, callDeltas, deltaStream, textStream } from "./chat-answers.ts";
 import { CLIENTS } from "./clients.ts";
 import { proves } from "./proofs.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const chat = withChatStack();
 const NOT_NOW: FoundProgram = { path: null, missing: "runs with TEST_EXTENT=nightly" };
@@ -81,7 +82,7 @@ for (const id of AGENT_IDS) {
     });
 
     it("shows the cap that is reached", async () => {
-      const { key } = await chat.stack.createKey({ name: "ci", hardCapCents: 0 });
+      const { key } = await chat.stack.createKey({ name: "ci", limits: monthLimits({ cap: 0 }) });
       const run = await ask(key);
       expect(run.output).toMatch(/Monthly hard cap of 0\.00 USD for API key \\*"ci\\*" reached/u);
       expect(chat.upstream.requests).toHaveLength(0);

@@ -6,6 +6,7 @@ import { waitFor } from "../support/wait.ts";
 import { type Anthropic, catchApiError, messageParams, readAll, SDKS, textOf } from "./anthropic-sdks.ts";
 import { proves } from "./proofs.ts";
 import { createDrainedKey } from "./rate-limit-cases.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const OTHER_MODEL = "acme/echo-other";
 const MAX_BODY_BYTES = 200_000;
@@ -34,7 +35,7 @@ function failure(status: number): ScriptedAnswer {
 }
 
 async function createCappedKey(): Promise<string> {
-  return (await chat.stack.createKey({ hardCapCents: 0 })).key;
+  return (await chat.stack.createKey({ limits: monthLimits({ cap: 0 }) })).key;
 }
 
 const CASES: readonly Case[] = [

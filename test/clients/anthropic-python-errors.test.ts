@@ -4,6 +4,7 @@ import { openaiError, type ScriptedAnswer, textChunk } from "../support/scripted
 import { withPythonSdk, PYTHON_SDKS } from "./anthropic-python-sdks.ts";
 import { proves } from "./proofs.ts";
 import { createDrainedKey } from "./rate-limit-cases.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const chat = withSharedChatStack();
 
@@ -41,7 +42,7 @@ const CASES: readonly Case[] = [
     name: "a cap that is reached",
     raised: ["PaymentRequiredError", 402, "billing_error", "hard_cap_reached"],
     olderClass: "APIStatusError",
-    key: async () => (await chat.stack.createKey({ hardCapCents: 0 })).key,
+    key: async () => (await chat.stack.createKey({ limits: monthLimits({ cap: 0 }) })).key,
   },
   {
     name: "a disabled key",

@@ -17,6 +17,7 @@ import { useUpTokens } from "./rate-limit-cases.ts";
 import { type Call, callDeltas, deltaStream, interleave, textStream } from "./chat-answers.ts";
 import { CLIENTS } from "./clients.ts";
 import { proves } from "./proofs.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const claude = await ensureClaudeCode();
 const NOTE = claude.missing === null ? "" : ` (skipped: ${claude.missing})`;
@@ -148,7 +149,7 @@ describe.skipIf(claude.missing !== null)(`Claude Code${NOTE}`, () => {
   });
 
   it("shows the cap that is reached, after one request", async () => {
-    const { key } = await chat.stack.createKey({ name: "ci", hardCapCents: 0 });
+    const { key } = await chat.stack.createKey({ name: "ci", limits: monthLimits({ cap: 0 }) });
     const run = await ask({ apiKey: key });
     expect(run.exitCode).toBe(1);
     expect(run.result).toMatchObject({
@@ -161,7 +162,7 @@ describe.skipIf(claude.missing !== null)(`Claude Code${NOTE}`, () => {
   });
 
   it("shows what strict caps leave room for, after one request", async () => {
-    const { key } = await chat.stack.createKey({ hardCapCents: 5 }, { strictCaps: true });
+    const { key } = await chat.stack.createKey({ limits: monthLimits({ cap: 5 }) }, { strictCaps: true });
     const run = await ask({ apiKey: key, model: LEAN_MODEL });
     expect(run.exitCode).toBe(1);
     expect(run.result).toMatchObject({
@@ -176,7 +177,7 @@ describe.skipIf(claude.missing !== null)(`Claude Code${NOTE}`, () => {
 
   it("goes on with as long an answer as strict caps leave room for", async () => {
     const settings = { strictCaps: true, onCap: "shrink" } as const;
-    const { key } = await chat.stack.createKey({ hardCapCents: 5 }, settings);
+    const { key } = await chat.stack.createKey({ limits: monthLimits({ cap: 5 }) }, settings);
     chat.upstream.answer(textStream("Hello", " there."));
     const run = await ask({ apiKey: key, model: LEAN_MODEL });
     expect(run.result).toMatchObject({ is_error: false, result: "Hello there." });

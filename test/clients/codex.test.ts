@@ -12,6 +12,7 @@ import { openRecordedCodex, runCommand } from "./codex-runs.ts";
 import { useUpTokens } from "./rate-limit-cases.ts";
 import { CLIENTS } from "./clients.ts";
 import { proves } from "./proofs.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const codex = await ensureCodex();
 const NOTE = codex.missing === null ? "" : ` (skipped: ${codex.missing})`;
@@ -143,7 +144,10 @@ describe.skipIf(codex.missing !== null)(`Codex${NOTE}`, () => {
   });
 
   it("shows what strict caps leave room for, and goes on with that where it is shrunk", async () => {
-    const { key, organizationId } = await chat.stack.createKey({ hardCapCents: 5 }, { strictCaps: true });
+    const { key, organizationId } = await chat.stack.createKey(
+      { limits: monthLimits({ cap: 5 }) },
+      { strictCaps: true },
+    );
     const refused = await (await open({ model: LEAN_MODEL, apiKey: key })).run("Say hello.");
     expect(refused.errors.join("\n")).toMatch(
       /You requested up to 8192 tokens, but can only afford 4\d{3}\./u,
@@ -156,7 +160,7 @@ describe.skipIf(codex.missing !== null)(`Codex${NOTE}`, () => {
   });
 
   it("shows the cap that is reached", async () => {
-    const { key } = await chat.stack.createKey({ name: "ci", hardCapCents: 0 });
+    const { key } = await chat.stack.createKey({ name: "ci", limits: monthLimits({ cap: 0 }) });
     const session = await open({ apiKey: key, provider: FEW_TRIES });
     const run = await session.run("Say hello.");
     expect(run.exitCode).toBe(1);

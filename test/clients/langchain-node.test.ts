@@ -27,6 +27,7 @@ import {
 import { CLIENTS } from "./clients.ts";
 import { proves } from "./proofs.ts";
 import { createDrainedKey } from "./rate-limit-cases.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const chat = withSharedChatStack();
 
@@ -172,7 +173,7 @@ describe.each(MODELS)("$name of LangChain", ({ proven, route, create }) => {
     {
       name: "a cap that is reached",
       status: 402,
-      key: async () => (await chat.stack.createKey({ hardCapCents: 0 })).key,
+      key: async () => (await chat.stack.createKey({ limits: monthLimits({ cap: 0 }) })).key,
       text: "Monthly hard cap of 0.00 USD",
     },
     {

@@ -9,6 +9,7 @@ import { proves } from "./proofs.ts";
 import { createDrainedKey } from "./rate-limit-cases.ts";
 import { callAnswer, callDeltas, deltaStream, formatCall, interleave } from "./chat-answers.ts";
 import { messageAnswer, PARIS, ROME, textStream, USAGE } from "./chat-answers.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const chat = withSharedChatStack();
 const PNG = "iVBORw0KGgo=";
@@ -147,7 +148,7 @@ describe.each([
     {
       name: "a cap that is reached",
       status: 402,
-      key: async () => (await chat.stack.createKey({ hardCapCents: 0 })).key,
+      key: async () => (await chat.stack.createKey({ limits: monthLimits({ cap: 0 }) })).key,
       text: "Monthly hard cap of 0.00 USD",
     },
     {

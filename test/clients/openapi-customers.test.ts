@@ -12,6 +12,7 @@ import { OPENAPI_DOCUMENTS } from "../support/openapi-documents.ts";
 import { withPython } from "../support/python.ts";
 import { textCompletion } from "../support/scripted-answer.ts";
 import { createDrainedKey } from "./rate-limit-cases.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 interface Described {
   readonly description: string;
@@ -62,8 +63,12 @@ describe("the customers' document", () => {
 
   it("says what GET /v1/key answers, with caps and without", async () => {
     const expiresAtMs = Date.UTC(2096, 0, 1);
-    const limits = { hardCapCents: 5_000, budgetCents: 4_000, allowedModels: [GOLD_MODEL], expiresAtMs };
-    const { key } = await chat.stack.createKey(limits, { hardCapCents: 10_000 });
+    const limits = {
+      limits: monthLimits({ cap: 5_000, budget: 4_000 }),
+      allowedModels: [GOLD_MODEL],
+      expiresAtMs,
+    };
+    const { key } = await chat.stack.createKey(limits, { limits: monthLimits({ cap: 10_000 }) });
     for (const each of [key, chat.key.key]) {
       const answer = await chat.stack.send({ path: "/v1/key", key: each });
       expect(answer.status).toBe(200);

@@ -1,5 +1,6 @@
 /** What a client of a key meets: refusals by the key, the bucket and the cap, for the tests of every SDK. */
 import { chatBody, type ChatStack } from "../support/chat-stack.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 export interface Refusal {
   readonly name: string;
@@ -29,7 +30,7 @@ export const REFUSALS: readonly Refusal[] = [
     code: "hard_cap_reached",
     openaiClass: "APIError",
     anthropicClass: "PaymentRequiredError",
-    createKey: async (chat) => (await chat.stack.createKey({ hardCapCents: 0 })).key,
+    createKey: async (chat) => (await chat.stack.createKey({ limits: monthLimits({ cap: 0 }) })).key,
   },
   {
     name: "a disabled key",

@@ -6,6 +6,7 @@ import { withPython } from "../support/python.ts";
 import { textCompletion } from "../support/scripted-answer.ts";
 import { CLIENTS } from "./clients.ts";
 import { proves } from "./proofs.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const chat = withSharedChatStack();
 const player = withPython("rate_limit.py");
@@ -36,7 +37,7 @@ interface Outcome {
 
 /** Five cents, which are less than 5,000 tokens of answer. */
 const createCapped = async (onCap: "refuse" | "shrink") =>
-  (await chat.stack.createKey({ hardCapCents: 5 }, { strictCaps: true, onCap })).key;
+  (await chat.stack.createKey({ limits: monthLimits({ cap: 5 }) }, { strictCaps: true, onCap })).key;
 
 async function call(sdk: string, apiKey: string, maxTokens: number): Promise<Outcome> {
   chat.upstream.answer({

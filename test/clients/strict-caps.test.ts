@@ -6,12 +6,13 @@ import { textCompletion } from "../support/scripted-answer.ts";
 import { catchApiError, messageParams, SDKS, textOf } from "./anthropic-sdks.ts";
 import { createOpenAi, OPENAI_SDKS } from "./openai-sdks.ts";
 import { proves } from "./proofs.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const chat = withSharedChatStack();
 const ASKED = 8_000;
 /** Five cents, which are less than 5,000 tokens of answer. */
 const createCapped = (onCap: "refuse" | "shrink") =>
-  chat.stack.createKey({ hardCapCents: 5 }, { strictCaps: true, onCap });
+  chat.stack.createKey({ limits: monthLimits({ cap: 5 }) }, { strictCaps: true, onCap });
 const answer = () => {
   const usage = { promptTokens: 3, cachedTokens: 0, completionTokens: 1 };
   chat.upstream.answer({ kind: "json", body: textCompletion("Hello.", usage) });

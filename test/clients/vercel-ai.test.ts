@@ -17,6 +17,7 @@ import {
 import { proves } from "./proofs.ts";
 import { createDrainedKey } from "./rate-limit-cases.ts";
 import { PROVIDERS, type VercelAi } from "./vercel-ai-sdks.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const PNG = "iVBORw0KGgo=";
 const PDF = "JVBERi0xLjQK";
@@ -175,7 +176,7 @@ describe.each(PROVIDERS)("$sdk.name with $name", ({ sdk, route, createModel }) =
     {
       name: "a cap that is reached",
       expected: { statusCode: 402, isRetryable: false },
-      key: async () => (await chat.stack.createKey({ hardCapCents: 0 })).key,
+      key: async () => (await chat.stack.createKey({ limits: monthLimits({ cap: 0 }) })).key,
       text: "Monthly hard cap of 0.00 USD",
     },
   ])("throws APICallError with the gateway's words for $name", async ({ expected, key, text }) => {

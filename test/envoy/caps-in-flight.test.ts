@@ -24,6 +24,7 @@ import {
   waitForAdmission,
   goldCostOf,
 } from "./metering-figures.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const chat = withChatStack(() => ({ catalog: METERED_CATALOG, workers: 2 }));
 /** Twenty cents at GOLD_MODEL. */
@@ -42,8 +43,8 @@ const LATE_BODY_MS = 1_000;
 
 describe("a cap that is reached between the headers and the body of a request", () => {
   it.each([
-    ["key", { hardCapCents: 20 }, {}, "hard_cap_reached"],
-    ["organization", {}, { hardCapCents: 20 }, "org_hard_cap_reached"],
+    ["key", { limits: monthLimits({ cap: 20 }) }, {}, "hard_cap_reached"],
+    ["organization", {}, { limits: monthLimits({ cap: 20 }) }, "org_hard_cap_reached"],
   ] as const)(
     "refuses it at the hold (%s), and the upstream never sees it",
     async (_name, settings, organization, code) => {
@@ -71,7 +72,7 @@ describe("a cap that is reached between the headers and the body of a request", 
 
 describe("default caps", () => {
   it("count what streams in flight have used so far", async () => {
-    const key = await chat.stack.createKey({ hardCapCents: 50 });
+    const key = await chat.stack.createKey({ limits: monthLimits({ cap: 50 }) });
     const gate = createGate();
     const words = Array.from({ length: 40 }, () => textChunk(" word"));
     const usage = { ...USAGE, completionTokens: 40 };
@@ -90,7 +91,7 @@ describe("default caps", () => {
   });
 
   it("refuse nothing that fits while a long prompt streams, whatever its estimate", async () => {
-    const streaming = await chat.stack.createKey({}, { hardCapCents: 15 });
+    const streaming = await chat.stack.createKey({}, { limits: monthLimits({ cap: 15 }) });
     const other = await addKey(chat.stack, streaming);
     // Short chats with a long template must not make the long prompt look longer than it is.
     const chatUsage = { promptTokens: 36, cachedTokens: 0, completionTokens: 1 };
@@ -123,7 +124,7 @@ describe("default caps", () => {
   });
 
   it("fire their alerts with the same spend that refuses, while the stream is open", async () => {
-    const key = await chat.stack.createKey({ hardCapCents: 50 });
+    const key = await chat.stack.createKey({ limits: monthLimits({ cap: 50 }) });
     const gate = createGate();
     const words = Array.from({ length: 40 }, () => textChunk(" word"));
     const usage = { ...USAGE, completionTokens: 40 };
@@ -144,7 +145,7 @@ describe("default caps", () => {
   });
 
   it("let what is in flight end when they are reached", async () => {
-    const key = await chat.stack.createKey({ hardCapCents: 30 });
+    const key = await chat.stack.createKey({ limits: monthLimits({ cap: 30 }) });
     const gate = createGate();
     chat.upstream.answer({ kind: "json", before: gate, body: textCompletion("x", USAGE) });
     const sent = Array.from({ length: 5 }, () => sendGold(key));
@@ -156,7 +157,7 @@ describe("default caps", () => {
   });
 
   it("are exact to the microcent: one below passes, the amount itself does not", async () => {
-    const key = await chat.stack.createKey({ hardCapCents: 1 });
+    const key = await chat.stack.createKey({ limits: monthLimits({ cap: 1 }) });
     const usage = (completionTokens: number) => ({ promptTokens: 0, cachedTokens: 0, completionTokens });
     const store = await chat.stack.store();
     chat.upstream.answerNext({ kind: "json", body: textCompletion("x", usage(999)) });
@@ -218,8 +219,8 @@ const DEAREST_CENTS = 22n;
 
 describe("default caps under load", () => {
   it.each([
-    ["key", { hardCapCents: 3_000 }, {}],
-    ["organization", {}, { hardCapCents: 3_000 }],
+    ["key", { limits: monthLimits({ cap: 3_000 }) }, {}],
+    ["organization", {}, { limits: monthLimits({ cap: 3_000 }) }],
   ] as const)(
     "refuse nothing while the upstream's own sum is under the %s's cap, and pass it by no more than was in flight",
     async (_name, settings, organization) => {

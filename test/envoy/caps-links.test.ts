@@ -3,6 +3,7 @@ import { chatBody, withChatStack } from "../support/chat-stack.ts";
 import { readError } from "../support/http.ts";
 import type { CreatedKey } from "../support/test-key.ts";
 import { GOLD_MODEL, METERED_CATALOG } from "./metering-figures.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const DASHBOARD = { base_url: "https://dash.example.com/", contact: "platform@example.com" };
 const chat = withChatStack(() => ({ catalog: METERED_CATALOG, overrides: { dashboard: DASHBOARD } }));
@@ -13,21 +14,21 @@ const refusalOf = async (key: CreatedKey) =>
 
 describe("the message of a 402", () => {
   it("leads to the field of the key's cap and names whom to ask, refused at the admission", async () => {
-    const key = await chat.stack.createKey({ hardCapCents: 0 });
+    const key = await chat.stack.createKey({ limits: monthLimits({ cap: 0 }) });
     expect((await refusalOf(key)).message).toContain(
       `. Raise the cap on ${pageOf(key)}/keys/${key.id}#hard_cap_cents or ask platform@example.com.`,
     );
   });
 
   it("leads to the field of the organization's cap", async () => {
-    const key = await chat.stack.createKey({}, { hardCapCents: 0 });
+    const key = await chat.stack.createKey({}, { limits: monthLimits({ cap: 0 }) });
     expect((await refusalOf(key)).message).toContain(
       `. Raise the cap on ${pageOf(key)}/settings#hard_cap_cents or ask platform@example.com.`,
     );
   });
 
   it("leads there too when strict caps refuse what could pass the cap", async () => {
-    const key = await chat.stack.createKey({ hardCapCents: 1 }, { strictCaps: true });
+    const key = await chat.stack.createKey({ limits: monthLimits({ cap: 1 }) }, { strictCaps: true });
     const refused = await refusalOf(key);
     expect(refused).toHaveProperty("held_cents");
     expect(refused.message).toContain(

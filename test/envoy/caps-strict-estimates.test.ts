@@ -11,6 +11,7 @@ import {
 import type { CreatedKey } from "../support/test-key.ts";
 import { waitFor } from "../support/wait.ts";
 import { GOLD_MODEL, MESSAGES_PATH, METERED_CATALOG, readSpend } from "./metering-figures.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const CAP_CENTS = 1_000;
 /** A cent for each byte that goes upstream and each token of the template, two for the only generated token. */
@@ -78,7 +79,7 @@ async function sendAndSettle(key: CreatedKey, body: string, leaves: boolean) {
 
 describe("a request whose upstream tells more of its prompt than was held, and no output", () => {
   it("is charged what was held, and says so with its price and in words", async () => {
-    const key = await chat.stack.createKey({ hardCapCents: CAP_CENTS }, { strictCaps: true });
+    const key = await chat.stack.createKey({ limits: monthLimits({ cap: CAP_CENTS }) }, { strictCaps: true });
     const usage = usageChunk({ promptTokens: 5_000, cachedTokens: 0, completionTokens: 0 });
     chat.upstream.answer({ kind: "events", events: [usage, ...WORDS, finishChunk()] });
     const body = { model: GOLD_MODEL, max_tokens: 1, stream: true, messages: messages("hi") };
@@ -110,7 +111,10 @@ describe.each(BODIES)("a request with $name, under strict caps", ({ body, blanks
   it.each(ENDINGS)(
     "is never charged above what it held for it, with $ending",
     async ({ answer, stream, ending }) => {
-      const key = await chat.stack.createKey({ hardCapCents: CAP_CENTS }, { strictCaps: true });
+      const key = await chat.stack.createKey(
+        { limits: monthLimits({ cap: CAP_CENTS }) },
+        { strictCaps: true },
+      );
       chat.upstream.answer(answer);
       const text = JSON.stringify({ model: GOLD_MODEL, max_tokens: 1, stream, ...body });
       const padded = `{${" ".repeat(blanks)}${text.slice(1)}`;

@@ -18,6 +18,7 @@ import {
   TEMPLATE_TOKENS,
   worstGoldCents,
 } from "./metering-figures.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 /** Models at 100 microcents a token, whose prompts no other test has counted. */
 const SEARCH_MODEL = "acme/search";
@@ -49,11 +50,17 @@ async function readHeldCents(key: CreatedKey): Promise<number> {
 
 describe("strict caps", () => {
   it.each([
-    ["key", { hardCapCents: worstGoldCents(5) - 1, name: "ci" }, {}, "hard_cap_reached", 'API key "ci"'],
+    [
+      "key",
+      { limits: monthLimits({ cap: worstGoldCents(5) - 1 }), name: "ci" },
+      {},
+      "hard_cap_reached",
+      'API key "ci"',
+    ],
     [
       "organization",
       {},
-      { hardCapCents: worstGoldCents(5) - 1, name: "Capped" },
+      { limits: monthLimits({ cap: worstGoldCents(5) - 1 }), name: "Capped" },
       "org_hard_cap_reached",
       'organization "Capped"',
     ],
@@ -87,7 +94,7 @@ describe("strict caps", () => {
 
   it("hold the worst case of what is in flight, and say when that alone stands in the way", async () => {
     const cap = 2 * worstGoldCents(10) - 1;
-    const key = await chat.stack.createKey({ hardCapCents: cap }, STRICT);
+    const key = await chat.stack.createKey({ limits: monthLimits({ cap: cap }) }, STRICT);
     const gate = createGate();
     chat.upstream.answer({ kind: "json", before: gate, body: textCompletion("x", USAGE) });
     const first = sendGold(key, 10);
@@ -109,7 +116,10 @@ describe("strict caps", () => {
   });
 
   it("let a smaller request pass beside what is in flight", async () => {
-    const key = await chat.stack.createKey({ hardCapCents: worstGoldCents(10) + worstGoldCents(3) }, STRICT);
+    const key = await chat.stack.createKey(
+      { limits: monthLimits({ cap: worstGoldCents(10) + worstGoldCents(3) }) },
+      STRICT,
+    );
     const gate = createGate();
     chat.upstream.answerNext({ kind: "json", before: gate, body: textCompletion("x", USAGE) });
     chat.upstream.answer({ kind: "json", body: textCompletion("x", USAGE) });
@@ -122,7 +132,10 @@ describe("strict caps", () => {
   });
 
   it("count every answer that was asked for", async () => {
-    const key = await chat.stack.createKey({ hardCapCents: worstGoldCents(5, { n: 2 }) - 1 }, STRICT);
+    const key = await chat.stack.createKey(
+      { limits: monthLimits({ cap: worstGoldCents(5, { n: 2 }) - 1 }) },
+      STRICT,
+    );
     chat.upstream.answer({ kind: "json", body: textCompletion("x", USAGE) });
     expect((await sendGold(key, 5, { n: 2 })).status).toBe(402);
     expect((await sendGold(key, 5, { n: 1 })).status).toBe(200);
@@ -130,13 +143,13 @@ describe("strict caps", () => {
 
   it("take the model's maximum where the request names none", async () => {
     const worst = worstGoldCents(100);
-    const key = await chat.stack.createKey({ hardCapCents: worst - 1 }, STRICT);
+    const key = await chat.stack.createKey({ limits: monthLimits({ cap: worst - 1 }) }, STRICT);
     const refused = await chat.send({ key: key.key, body: chatBody({ model: GOLD_MODEL }) });
     expect(readError(refused).message).toContain(`this request may cost up to ${formatDollars(worst)}`);
   });
 
   it("hold on the messages route too", async () => {
-    const key = await chat.stack.createKey({ hardCapCents: 250 }, STRICT);
+    const key = await chat.stack.createKey({ limits: monthLimits({ cap: 250 }) }, STRICT);
     chat.upstream.answer({ kind: "json", body: textCompletion("x", USAGE) });
     const send = (max_tokens: number) =>
       chat.send({ key: key.key, path: MESSAGES_PATH, body: messagesBody({ model: GOLD_MODEL, max_tokens }) });
@@ -150,7 +163,7 @@ describe("strict caps", () => {
   });
 
   it("turn what streams into spend, never above the worst case, and give back the rest", async () => {
-    const key = await chat.stack.createKey({ hardCapCents: 300 }, STRICT);
+    const key = await chat.stack.createKey({ limits: monthLimits({ cap: 300 }) }, STRICT);
     const gate = createGate();
     // More than it was allowed: forty tokens where ten were the most.
     const words = Array.from({ length: 40 }, () => textChunk(" word"));
@@ -170,7 +183,10 @@ describe("strict caps", () => {
   });
 
   it.each(["json", "stream"])("are never passed under 200 concurrent requests (%s)", async (form) => {
-    const key = await chat.stack.createKey({ hardCapCents: 1_000 }, { ...STRICT, hardCapCents: 1_500 });
+    const key = await chat.stack.createKey(
+      { limits: monthLimits({ cap: 1_000 }) },
+      { ...STRICT, limits: monthLimits({ cap: 1_500 }) },
+    );
     // The dearest answer that the request allows: ten tokens, and a prompt of 60.
     const usage = { promptTokens: 60, cachedTokens: 0, completionTokens: 10 };
     chat.upstream.answer(
@@ -205,7 +221,7 @@ describe("strict caps", () => {
   });
 
   it("hold every answer that is generated, whether or not the client gets it", async () => {
-    const key = await chat.stack.createKey({ hardCapCents: 1_000 }, STRICT);
+    const key = await chat.stack.createKey({ limits: monthLimits({ cap: 1_000 }) }, STRICT);
     chat.upstream.answer({ kind: "json", body: textCompletion("x", USAGE) });
     expect((await sendGold(key, 10, { n: 1, best_of: 128 })).status).toBe(402);
     expect((await sendGold(key, 10, { n: 2, best_of: 20 })).status).toBe(200);
@@ -219,7 +235,7 @@ describe("strict caps", () => {
     ["a chat template of its own", { chat_template: "{{ 'word ' * 2000 }}" }],
     ["a prediction", { prediction: { type: "content", content: "word ".repeat(2_000) } }],
   ])("hold all that goes upstream: %s", async (_name, fields) => {
-    const key = await chat.stack.createKey({ hardCapCents: 3_000 }, STRICT);
+    const key = await chat.stack.createKey({ limits: monthLimits({ cap: 3_000 }) }, STRICT);
     const usage = { promptTokens: 2_010, cachedTokens: 0, completionTokens: 5 };
     chat.upstream.answer({ kind: "json", body: textCompletion("x", usage) });
     const statuses = await Promise.all(
@@ -260,7 +276,7 @@ describe("strict caps", () => {
   });
 
   it("hold the chat template that an upstream has shown where it is larger than configured", async () => {
-    const key = await chat.stack.createKey({ hardCapCents: 100_000 }, STRICT);
+    const key = await chat.stack.createKey({ limits: monthLimits({ cap: 100_000 }) }, STRICT);
     // A model of its own, whose template no other test has shown.
     const send = () => chat.send({ key: key.key, body: chatBody({ model: ODD_MODEL, max_tokens: 1 }) });
     const usage = { promptTokens: 5_000, cachedTokens: 0, completionTokens: 1 };
@@ -293,7 +309,7 @@ describe("strict caps", () => {
     for (let sent = 0; sent < 12; sent += 1) {
       expect((await chat.send({ key: other.key, body: odd })).status).toBe(200);
     }
-    const key = await chat.stack.createKey({ hardCapCents: 100_000 }, STRICT);
+    const key = await chat.stack.createKey({ limits: monthLimits({ cap: 100_000 }) }, STRICT);
     const gate = createGate();
     chat.upstream.answer({ kind: "json", before: gate, body: textCompletion("x", USAGE) });
     const body = chatBody({ model, max_tokens: 1 });
@@ -308,7 +324,7 @@ describe("strict caps", () => {
   });
 
   it("take effect on a request that was admitted before they were switched on", async () => {
-    const key = await chat.stack.createKey({ hardCapCents: 50 });
+    const key = await chat.stack.createKey({ limits: monthLimits({ cap: 50 }) });
     const store = await chat.stack.store();
     chat.upstream.answer({ kind: "json", body: textCompletion("x", USAGE) });
     expect((await sendGold(key, 10)).status).toBe(200);

@@ -13,6 +13,7 @@ import {
   TEMPLATE_TOKENS,
   worstGoldCents,
 } from "./metering-figures.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const chat = withChatStack(() => ({ catalog: METERED_CATALOG, workers: 2 }));
 
@@ -71,13 +72,13 @@ interface Tenant {
 async function createTenant(situation: Situation): Promise<Tenant> {
   const { keyRoom, organizationRoom, isStrict } = situation;
   const key = await chat.stack.createKey(
-    { hardCapCents: ROOMS[keyRoom] === null ? null : KEY_CAP_CENTS },
+    { limits: monthLimits({ cap: ROOMS[keyRoom] === null ? null : KEY_CAP_CENTS }) },
     {
-      hardCapCents: ROOMS[organizationRoom] === null ? null : ORGANIZATION_CAP_CENTS,
+      limits: monthLimits({ cap: ROOMS[organizationRoom] === null ? null : ORGANIZATION_CAP_CENTS }),
       strictCaps: isStrict,
     },
   );
-  return { key, other: await addKey(chat.stack, key, { hardCapCents: null }) };
+  return { key, other: await addKey(chat.stack, key, { limits: [] }) };
 }
 
 /** Corrects spend until each cap leaves what the situation says. */

@@ -14,6 +14,7 @@ import {
   readRequest,
   readSpend,
 } from "./metering-figures.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const WORKERS = 3;
 const chat = withChatStack(() => ({ catalog: METERED_CATALOG, workers: WORKERS }));
@@ -41,7 +42,7 @@ function answerTwentyCents(): void {
 
 describe("a key's hard cap", () => {
   it("refuses with the published 402 once spend has reached it, on the chat route", async () => {
-    const key = await chat.stack.createKey({ name: "ci", hardCapCents: 35 });
+    const key = await chat.stack.createKey({ name: "ci", limits: monthLimits({ cap: 35 }) });
     answerTwentyCents();
     expect(describeAnswer(await sendGold(key))).toBe("200");
     expect(describeAnswer(await sendGold(key))).toBe("200");
@@ -62,7 +63,7 @@ describe("a key's hard cap", () => {
   });
 
   it("refuses in the Anthropic envelope on the messages route", async () => {
-    const key = await chat.stack.createKey({ name: "ci", hardCapCents: 20 });
+    const key = await chat.stack.createKey({ name: "ci", limits: monthLimits({ cap: 20 }) });
     answerTwentyCents();
     expect(describeAnswer(await sendGold(key, MESSAGES_PATH))).toBe("200");
     const refused = await sendGold(key, MESSAGES_PATH);
@@ -85,8 +86,8 @@ describe("a key's hard cap", () => {
   });
 
   it("of one key leaves the others of its organization alone", async () => {
-    const key = await chat.stack.createKey({ hardCapCents: 20 });
-    const other = await addKey(chat.stack, key, { hardCapCents: 100 });
+    const key = await chat.stack.createKey({ limits: monthLimits({ cap: 20 }) });
+    const other = await addKey(chat.stack, key, { limits: monthLimits({ cap: 100 }) });
     answerTwentyCents();
     await sendGold(key);
     expect((await sendGold(key)).status).toBe(402);
@@ -94,7 +95,7 @@ describe("a key's hard cap", () => {
   });
 
   it("of 0 stops every request that costs money", async () => {
-    const key = await chat.stack.createKey({ hardCapCents: 0 });
+    const key = await chat.stack.createKey({ limits: monthLimits({ cap: 0 }) });
     for (const path of [CHAT_PATH, MESSAGES_PATH]) {
       const refused = await sendGold(key, path);
       expect(refused.status).toBe(402);
@@ -104,7 +105,10 @@ describe("a key's hard cap", () => {
   });
 
   it("names itself when the organization's is reached too", async () => {
-    const key = await chat.stack.createKey({ hardCapCents: 20 }, { hardCapCents: 20 });
+    const key = await chat.stack.createKey(
+      { limits: monthLimits({ cap: 20 }) },
+      { limits: monthLimits({ cap: 20 }) },
+    );
     answerTwentyCents();
     await sendGold(key);
     expect(readError(await sendGold(key)).code).toBe("hard_cap_reached");
@@ -113,8 +117,8 @@ describe("a key's hard cap", () => {
 
 describe("an organization's hard cap", () => {
   it("refuses with the published 402 whichever of its keys has spent the money", async () => {
-    const key = await chat.stack.createKey({}, { name: "Acme", hardCapCents: 30 });
-    const other = await addKey(chat.stack, key, { hardCapCents: 1_000 });
+    const key = await chat.stack.createKey({}, { name: "Acme", limits: monthLimits({ cap: 30 }) });
+    const other = await addKey(chat.stack, key, { limits: monthLimits({ cap: 1_000 }) });
     answerTwentyCents();
     await sendGold(key);
     await sendGold(other);
@@ -139,7 +143,10 @@ describe("an organization's hard cap", () => {
 
 describe("reached caps", () => {
   it("do not refuse what costs nothing", async () => {
-    const key = await chat.stack.createKey({ hardCapCents: 0 }, { hardCapCents: 0 });
+    const key = await chat.stack.createKey(
+      { limits: monthLimits({ cap: 0 }) },
+      { limits: monthLimits({ cap: 0 }) },
+    );
     for (const path of ["/v1/key", "/v1/models", `/v1/models/${GOLD_MODEL}`]) {
       expect((await chat.stack.send({ path, key: key.key })).status).toBe(200);
     }
@@ -153,12 +160,12 @@ describe("reached caps", () => {
   });
 
   it("come before anything that is wrong with the body", async () => {
-    const key = await chat.stack.createKey({ hardCapCents: 0 });
+    const key = await chat.stack.createKey({ limits: monthLimits({ cap: 0 }) });
     expect((await chat.send({ key: key.key, body: { model: "acme/unknown" } })).status).toBe(402);
   });
 
   it("take a token from the bucket all the same", async () => {
-    const key = await chat.stack.createKey({ hardCapCents: 0, requestsPerMinute: 1 });
+    const key = await chat.stack.createKey({ limits: monthLimits({ cap: 0 }), requestsPerMinute: 1 });
     const remaining: unknown[] = [];
     for (let sent = 0; sent < 3; sent += 1) {
       remaining.push((await sendGold(key)).headers["x-service-ratelimit-remaining"]);
@@ -167,7 +174,7 @@ describe("reached caps", () => {
   });
 
   it("are told to who asks for the request afterwards, with their figures", async () => {
-    const key = await chat.stack.createKey({ hardCapCents: 20 });
+    const key = await chat.stack.createKey({ limits: monthLimits({ cap: 20 }) });
     answerTwentyCents();
     await sendGold(key);
     const row = await readRequest(chat.stack, key, await sendGold(key));
@@ -179,16 +186,27 @@ describe("reached caps", () => {
   });
 
   it("let the very next request pass on every worker once they are raised", async () => {
-    const key = await chat.stack.createKey({ hardCapCents: 20 }, { hardCapCents: 20 });
+    const key = await chat.stack.createKey(
+      { limits: monthLimits({ cap: 20 }) },
+      { limits: monthLimits({ cap: 20 }) },
+    );
     const store = await chat.stack.store();
     answerTwentyCents();
     await sendGold(key);
     for (let round = 1; round <= 10; round += 1) {
       expect((await sendGold(key)).status).toBe(402);
       const hardCapCents = 20 + 20 * WORKERS * 4 * round;
-      await store.changeKey({ organizationId: key.organizationId, keyId: key.id }, { hardCapCents }, null);
+      await store.changeKey(
+        { organizationId: key.organizationId, keyId: key.id },
+        { limits: monthLimits({ cap: hardCapCents }) },
+        null,
+      );
       expect(readError(await sendGold(key)).code).toBe("org_hard_cap_reached");
-      await store.changeOrganization(key.organizationId, { hardCapCents }, null);
+      await store.changeOrganization(
+        key.organizationId,
+        { limits: monthLimits({ cap: hardCapCents }) },
+        null,
+      );
       // Over many connections, so that every worker gets some.
       const answers = await Promise.all(Array.from({ length: WORKERS * 4 }, () => sendGold(key)));
       expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
@@ -196,11 +214,15 @@ describe("reached caps", () => {
   });
 
   it("stop the very next request once they are lowered", async () => {
-    const key = await chat.stack.createKey({ hardCapCents: 1_000 });
+    const key = await chat.stack.createKey({ limits: monthLimits({ cap: 1_000 }) });
     const store = await chat.stack.store();
     answerTwentyCents();
     await Promise.all(Array.from({ length: 12 }, () => sendGold(key)));
-    await store.changeKey({ organizationId: key.organizationId, keyId: key.id }, { hardCapCents: 240 }, null);
+    await store.changeKey(
+      { organizationId: key.organizationId, keyId: key.id },
+      { limits: monthLimits({ cap: 240 }) },
+      null,
+    );
     const answers = await Promise.all(Array.from({ length: 12 }, () => sendGold(key)));
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 402));
   });
@@ -208,7 +230,10 @@ describe("reached caps", () => {
 
 describe("budgets", () => {
   it("never refuse anything", async () => {
-    const key = await chat.stack.createKey({ budgetCents: 0 }, { budgetCents: 0 });
+    const key = await chat.stack.createKey(
+      { limits: monthLimits({ budget: 0 }) },
+      { limits: monthLimits({ budget: 0 }) },
+    );
     answerTwentyCents();
     for (let sent = 0; sent < 3; sent += 1) expect((await sendGold(key)).status).toBe(200);
     expect(await readKeyStatus(chat.stack, key)).toMatchObject({

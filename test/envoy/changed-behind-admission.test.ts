@@ -18,6 +18,7 @@ import {
   readSpend,
   waitForAdmission,
 } from "./metering-figures.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const chat = withChatStack(() => ({ catalog: [...METERED_CATALOG] }));
 const USAGE = { promptTokens: 10, cachedTokens: 0, completionTokens: 5 };
@@ -125,7 +126,7 @@ describe("a currency that is changed behind an admission", () => {
     { why: "is refused for its body", body: chatBody({ model: "acme/unknown" }) },
     { why: "is refused for its worst case", body: chatBody({ model: GOLD_MODEL }) },
   ])("changes once a request with strict caps $why", async ({ body }) => {
-    const key = await chat.stack.createKey({ hardCapCents: 1 }, STRICT);
+    const key = await chat.stack.createKey({ limits: monthLimits({ cap: 1 }) }, STRICT);
     const end = await admitFirst(key, body);
     expect(await changeOrganization(key, { currency: "EUR" })).toBe("currency_locked");
     expect([400, 402]).toContain((await end()).status);

@@ -4,6 +4,7 @@ import { chatBody, withChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL, CHAT_UPSTREAM_MODEL, catalogEntry } from "../support/gateway-config.ts";
 import { finishChunk, textChunk, textCompletion } from "../support/scripted-answer.ts";
 import { startUpstream } from "../support/upstream.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const guarded = await startUpstream();
 const CREDENTIAL = "upstream-secret-1";
@@ -147,7 +148,10 @@ describe("header policy towards an upstream", () => {
     { model: WIDE_MODEL, betas: `a-1,${WINDOW}`, seen: `a-1,${WINDOW}` },
   ])("lets $model have no larger window than its own: $betas", async ({ model, betas, seen }) => {
     for (const hardCap of [null, 100_000]) {
-      const key = await chat.stack.createKey({}, { hardCapCents: hardCap, strictCaps: hardCap !== null });
+      const key = await chat.stack.createKey(
+        {},
+        { limits: monthLimits({ cap: hardCap }), strictCaps: hardCap !== null },
+      );
       for (const path of ["/v1/messages", "/v1/messages/count_tokens"]) {
         await chat.send({
           path,

@@ -4,6 +4,7 @@ import { catalogEntry, CHAT_MODEL, CHAT_UPSTREAM_MODEL } from "../support/gatewa
 import { type HttpAnswer, readError } from "../support/http.ts";
 import { waitFor } from "../support/wait.ts";
 import { readRequest, readSpend } from "./metering-figures.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const PATH = "/v1/completions";
 const TEXT_MODEL = "acme/text";
@@ -123,8 +124,8 @@ describe("POST /v1/completions", () => {
     });
     const worst = upstreamBody.length + 64 + 2 * 5 * answers;
     const strict = { strictCaps: true };
-    const short = await chat.stack.createKey({ hardCapCents: worst - 1 }, strict);
-    const enough = await chat.stack.createKey({ hardCapCents: worst }, strict);
+    const short = await chat.stack.createKey({ limits: monthLimits({ cap: worst - 1 }) }, strict);
+    const enough = await chat.stack.createKey({ limits: monthLimits({ cap: worst }) }, strict);
     chat.upstream.answer({ kind: "json", body: answerOf([choice("x", "stop")], USAGE) });
     const body = { max_tokens: 5, ...fields };
     expect((await send(body, { key: short.key })).status).toBe(402);

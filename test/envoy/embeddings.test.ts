@@ -6,6 +6,7 @@ import { parseMetrics, sumOf } from "../support/metrics-page.ts";
 import { openaiError } from "../support/scripted-answer.ts";
 import { waitFor } from "../support/wait.ts";
 import { readRequest, readSpend } from "./metering-figures.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const PATH = "/v1/embeddings";
 const EMBED_MODEL = "acme/embed";
@@ -164,7 +165,7 @@ describe("POST /v1/embeddings", () => {
   });
 
   it("is refused by a cap that is reached, and by an allowed list without the model", async () => {
-    const capped = await chat.stack.createKey({ hardCapCents: 0 });
+    const capped = await chat.stack.createKey({ limits: monthLimits({ cap: 0 }) });
     const other = await chat.stack.createKey({ allowedModels: [CHAT_MODEL] });
     expect((await send({}, { key: capped.key })).status).toBe(402);
     expect(readError(await send({}, { key: other.key })).code).toBe("model_not_allowed");
@@ -179,9 +180,12 @@ describe("POST /v1/embeddings", () => {
       ["a".repeat(300), 50],
       [["a", "b", "c"], Math.min(150, bytesOf(["a", "b", "c"]) + template)],
     ] as const) {
-      const settings = { hardCapCents: worst - 1 };
+      const settings = { limits: monthLimits({ cap: worst - 1 }) };
       const short = await chat.stack.createKey(settings, { strictCaps: true });
-      const enough = await chat.stack.createKey({ hardCapCents: worst }, { strictCaps: true });
+      const enough = await chat.stack.createKey(
+        { limits: monthLimits({ cap: worst }) },
+        { strictCaps: true },
+      );
       chat.upstream.answer({ kind: "json", body: embedded(ONE, { prompt_tokens: 1, total_tokens: 1 }) });
       expect((await send({ input }, { key: short.key })).status).toBe(402);
       expect((await send({ input }, { key: enough.key })).status).toBe(200);

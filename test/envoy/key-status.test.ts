@@ -13,6 +13,7 @@ import {
   readRequest,
   readRequestById,
 } from "./metering-figures.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const chat = withChatStack(() => ({ catalog: METERED_CATALOG }));
 /** Twenty cents at GOLD_MODEL. */
@@ -22,8 +23,8 @@ describe("GET /v1/key", () => {
   it("tells everything that the contract names", async () => {
     // Slow enough that nothing comes back into the bucket meanwhile.
     const key = await chat.stack.createKey(
-      { name: "ci", requestsPerMinute: 6, hardCapCents: 5_000, budgetCents: 4_000 },
-      { name: "Acme", hardCapCents: 100_000 },
+      { name: "ci", requestsPerMinute: 6, limits: monthLimits({ cap: 5_000, budget: 4_000 }) },
+      { name: "Acme", limits: monthLimits({ cap: 100_000 }) },
     );
     const other = await addKey(chat.stack, key);
     chat.upstream.answer({ kind: "json", body: textCompletion("x", USAGE) });
@@ -89,8 +90,8 @@ describe("GET /v1/key", () => {
   });
 
   it.each([
-    ["key", { hardCapCents: 15 }, {}, 0],
-    ["organization", {}, { hardCapCents: 20 }, null],
+    ["key", { limits: monthLimits({ cap: 15 }) }, {}, 0],
+    ["organization", {}, { limits: monthLimits({ cap: 20 }) }, null],
   ] as const)(
     "says that the %s's cap blocks it, with 0 left, never less",
     async (scope, settings, organization, remaining) => {
@@ -125,7 +126,7 @@ describe("GET /v1/requests/{id}", () => {
     { hideAmounts: true, figures: {} },
   ])("has the figures of the organization's cap unless it hides them: $hideAmounts", async (row) => {
     const { hideAmounts, figures } = row;
-    const key = await chat.stack.createKey({}, { hardCapCents: 0, hideAmounts });
+    const key = await chat.stack.createKey({}, { limits: monthLimits({ cap: 0 }), hideAmounts });
     const refused = await chat.send({ key: key.key, body: chatBody({ model: GOLD_MODEL }) });
     expect(refused.status).toBe(402);
     const { checks } = await readRequest(chat.stack, key, refused);

@@ -6,6 +6,7 @@ import { openaiError } from "../support/scripted-answer.ts";
 import { waitFor } from "../support/wait.ts";
 import { COUNT_TOKENS_PATH, sendMessages, summarizeMessagesError } from "./messages-checks.ts";
 import { MESSAGES_PATH, messagesBody } from "./metering-figures.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const OTHER_MODEL = "acme/echo-other";
 const MAX_BODY_BYTES = 50_000;
@@ -18,8 +19,8 @@ const chat = withChatStack(() => ({
 const keys = { capped: "", orgCapped: "", disabled: "", expired: "", narrow: "", suspended: "" };
 beforeAll(async () => {
   const { stack } = chat;
-  keys.capped = (await stack.createKey({ hardCapCents: 0 })).key;
-  keys.orgCapped = (await stack.createKey({}, { hardCapCents: 0 })).key;
+  keys.capped = (await stack.createKey({ limits: monthLimits({ cap: 0 }) })).key;
+  keys.orgCapped = (await stack.createKey({}, { limits: monthLimits({ cap: 0 }) })).key;
   keys.disabled = (await stack.createKey({ disabled: true })).key;
   keys.expired = (await stack.createKey({ expiresAtMs: Date.now() - 1_000 })).key;
   keys.narrow = (await stack.createKey({ allowedModels: [OTHER_MODEL] })).key;

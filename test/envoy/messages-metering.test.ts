@@ -22,6 +22,7 @@ import {
   waitForTokenizer,
 } from "./metering-figures.ts";
 import { readError } from "../support/http.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const chat = withChatStack(() => ({ catalog: METERED_CATALOG }));
 
@@ -279,7 +280,7 @@ describe("POST /v1/messages/count_tokens", () => {
   });
 
   it("asks no upstream and costs nothing, whatever the caps", async () => {
-    const key = await chat.stack.createKey({ hardCapCents: 0 });
+    const key = await chat.stack.createKey({ limits: monthLimits({ cap: 0 }) });
     const body = messagesBody({ model: UNTAUGHT_MODEL });
     const answer = await chat.send({ key: key.key, path: COUNT_PATH, body });
     expect(answer.status).toBe(200);

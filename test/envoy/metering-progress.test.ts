@@ -20,6 +20,7 @@ import {
   readSpend,
   waitForAdmission,
 } from "./metering-figures.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 /** Without a grace period: what Redis does not answer at the hold is refused. */
 const chat = withChatStack(() => ({
@@ -132,7 +133,7 @@ describe("holds", () => {
   });
 
   it("keep a request from the upstream when Redis does not answer, and it costs nothing", async () => {
-    const key = await chat.stack.createKey({ hardCapCents: 1_000 }, { strictCaps: true });
+    const key = await chat.stack.createKey({ limits: monthLimits({ cap: 1_000 }) }, { strictCaps: true });
     // Longer than a hold of strict caps waits for Redis.
     expect(await sendAround(key, () => pauseAfterAdmission(key, 2_500))).toBe(503);
     expect(chat.upstream.requests).toHaveLength(0);

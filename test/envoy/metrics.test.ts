@@ -15,6 +15,7 @@ import {
 } from "../support/scripted-answer.ts";
 import { waitFor } from "../support/wait.ts";
 import { costOf, MESSAGES_PATH, messagesBody, METERED_CATALOG } from "./metering-figures.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const SECRETS = {
   upstream: "sk-upstream-4f8b2c6d9e1a",
@@ -129,7 +130,7 @@ describe("GET /metrics under load", () => {
 
   it("counts refusals by the limit that refused, and errors by their code", async () => {
     const before = await scrape();
-    const capped = await chat.stack.createKey({ hardCapCents: 0 });
+    const capped = await chat.stack.createKey({ limits: monthLimits({ cap: 0 }) });
     const slow = await chat.stack.createKey({ requestsPerMinute: 1 });
     expect((await chat.send({ key: capped.key, body: chatBody() })).status).toBe(402);
     const trial = await chat.stack.createKey({}, { limits: [{ period: "week", kind: "cap", cents: 0 }] });

@@ -7,6 +7,7 @@ import { catalogEntry, CHAT_MODEL, CHAT_UPSTREAM_MODEL } from "../support/gatewa
 import { type HttpAnswer, readError, send as sendTo } from "../support/http.ts";
 import { waitFor } from "../support/wait.ts";
 import { messagesBody, MESSAGES_PATH, readRequest, readUsageTotals } from "./metering-figures.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const ALIAS = "claude-haiku-4-5";
 const OTHER_MODEL = "acme/other";
@@ -79,7 +80,7 @@ describe("an alias of the catalog", () => {
   it("goes by its target for what a key may use, and for strict caps", async () => {
     const denied = await chat.stack.createKey({ allowedModels: [OTHER_MODEL] });
     const allowed = await chat.stack.createKey({ allowedModels: [CHAT_MODEL] });
-    const capped = await chat.stack.createKey({ hardCapCents: 0 }, { strictCaps: true });
+    const capped = await chat.stack.createKey({ limits: monthLimits({ cap: 0 }) }, { strictCaps: true });
     const send = (key: string) => chat.send({ key, body: chatBody({ model: ALIAS }) });
     expect(readError(await send(denied.key)).code).toBe("model_not_allowed");
     expect((await send(allowed.key)).status).toBe(200);

@@ -9,6 +9,7 @@ import type { AnswerScript } from "../support/upstream.ts";
 import { createGate, waitFor } from "../support/wait.ts";
 import { GOLD_MODEL } from "./metering-figures.ts";
 import { canSetClock, CLOCK_NEEDS, withTimedStack } from "./timed-stack.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 /** Twenty cents at GOLD_MODEL. */
 const USAGE = { promptTokens: 10, cachedTokens: 0, completionTokens: 5 };
@@ -36,7 +37,10 @@ describe.skipIf(!canSetClock)(`months${CLOCK_NEEDS}`, () => {
     ["February of a hundredth year", "2100-02-28T23:59:59.999Z", "2100-03-01T00:00:00.000Z", "February 2100"],
   ])("begin anew with the first millisecond after %s", async (_name, last, first, name) => {
     setClock(last);
-    const key = await timed.stack.createKey({ name: "ci", hardCapCents: 20 }, { hardCapCents: 20 });
+    const key = await timed.stack.createKey(
+      { name: "ci", limits: monthLimits({ cap: 20 }) },
+      { limits: monthLimits({ cap: 20 }) },
+    );
     answer({ kind: "json", body: textCompletion("x", USAGE) });
     expect((await send(key)).status).toBe(200);
     const refused = await send(key);
@@ -64,7 +68,7 @@ describe.skipIf(!canSetClock)(`months${CLOCK_NEEDS}`, () => {
 
   it("do not end before the 29th of February in a leap year", async () => {
     setClock("2104-02-28T23:59:59.999Z");
-    const key = await timed.stack.createKey({ hardCapCents: 20 });
+    const key = await timed.stack.createKey({ limits: monthLimits({ cap: 20 }) });
     answer({ kind: "json", body: textCompletion("x", USAGE) });
     expect((await send(key)).status).toBe(200);
     setClock("2104-02-29T00:00:00.000Z");
@@ -73,7 +77,7 @@ describe.skipIf(!canSetClock)(`months${CLOCK_NEEDS}`, () => {
 
   it("own what was admitted in them, a stream that ends in the next one too", async () => {
     setClock("2104-11-30T23:59:59.999Z");
-    const key = await timed.stack.createKey({ hardCapCents: 20 });
+    const key = await timed.stack.createKey({ limits: monthLimits({ cap: 20 }) });
     const gate = createGate();
     timed.upstream.answerNext({
       kind: "events",

@@ -6,6 +6,7 @@ import { catalogEntry, CHAT_UPSTREAM_MODEL } from "../support/gateway-config.ts"
 import { readError } from "../support/http.ts";
 import { messagesStream, namedEvent, responsesStream } from "../support/native-exchange.ts";
 import { readRequest, readSpend } from "./metering-figures.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const NATIVE_MODEL = "acme/native";
 const BOTH_MODEL = "acme/both";
@@ -226,7 +227,7 @@ describe("a messages request to an upstream that speaks messages", () => {
 describe("strict caps before an upstream that speaks messages", () => {
   /** The context window costs 1 cent at the price of writing to a cache for an hour, 20 tokens of output nearly nothing. */
   it("[native.strict_caps] hold the whole context window for content by URL, and less for text", async () => {
-    const key = await chat.stack.createKey({ hardCapCents: 1 }, { strictCaps: true });
+    const key = await chat.stack.createKey({ limits: monthLimits({ cap: 1 }) }, { strictCaps: true });
     const image = { type: "image", source: { type: "url", url: "https://a.b/c.png" } };
     const send = (content: unknown) => {
       const body = messages({ max_tokens: 20, messages: [{ role: "user", content }] });

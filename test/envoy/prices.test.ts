@@ -14,6 +14,7 @@ import {
 } from "./metering-figures.ts";
 import { waitFor } from "../support/wait.ts";
 import { PRICED_ENTRY, PRICED_MODEL, PRICED_REQUESTS, type PricedRequest } from "./priced-requests.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const RESPONSES_PATH = "/v1/responses";
 /** Priced alike, on every endpoint. */
@@ -218,7 +219,7 @@ describe("usage whose figures cannot all be true", () => {
 describe("strict caps", () => {
   it("hold the dearest service tier with a price, whichever is asked for", async () => {
     // 8_192 * 2_000 of `priority` are above 15 cents, 8_192 * 1_000 of the default below 10.
-    const key = await chat.stack.createKey({}, { strictCaps: true, hardCapCents: 15 });
+    const key = await chat.stack.createKey({}, { strictCaps: true, limits: monthLimits({ cap: 15 }) });
     const ask = (maxTokens: number): Promise<HttpAnswer> => {
       const body = chatBody({ model: PRICED_MODEL, max_tokens: maxTokens, service_tier: "default" });
       return chat.send({ key: key.key, body });

@@ -6,6 +6,7 @@ import { addTestKey } from "../support/test-key.ts";
 import { waitFor } from "../support/wait.ts";
 import { GOLD_MODEL } from "./metering-figures.ts";
 import { canSetClock, CLOCK_NEEDS, withTimedStack } from "./timed-stack.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const agent = new Agent({ keepAlive: true, maxSockets: 32 });
 afterAll(() => agent.destroy());
@@ -64,8 +65,8 @@ describe.skipIf(!canSetClock)(`while Redis's clock stands still${CLOCK_NEEDS}`, 
       // Twenty cents at GOLD_MODEL.
       body: textCompletion("x", { promptTokens: 10, cachedTokens: 0, completionTokens: 5 }),
     });
-    const organization = { budgetCents: 50, hardCapCents: 80 };
-    const first = await timed.stack.createKey({ budgetCents: 1_000 }, organization);
+    const organization = { limits: monthLimits({ cap: 80, budget: 50 }) };
+    const first = await timed.stack.createKey({ limits: monthLimits({ budget: 1_000 }) }, organization);
     const second = await addTestKey(await timed.stack.store(), first.organizationId);
     const send = async ({ key }: { readonly key: string }): Promise<number> =>
       (await timed.stack.send({ path: CHAT_PATH, key, body: chatBody({ model: GOLD_MODEL }) })).status;

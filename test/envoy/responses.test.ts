@@ -14,6 +14,7 @@ import {
   usageChunk,
 } from "../support/scripted-answer.ts";
 import { waitFor } from "../support/wait.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const chat = withSharedChatStack();
 const USAGE = { promptTokens: 11, cachedTokens: 4, completionTokens: 2 };
@@ -191,7 +192,7 @@ describe("the endpoints under /v1/responses", () => {
   it("[responses.endpoints.compact] refuse compact without a key, at a cap, and by another method", async () => {
     const path = `${PATH}/compact`;
     expect((await send({}, { path, key: null })).status).toBe(401);
-    const { key } = await chat.stack.createKey({ hardCapCents: 0 });
+    const { key } = await chat.stack.createKey({ limits: monthLimits({ cap: 0 }) });
     expect((await send({}, { path, key })).status).toBe(402);
     expect((await chat.send({ method: "GET", path })).status).toBe(405);
     expect(JSON.parse((await send({ input: [] }, { path })).text)).toMatchObject({

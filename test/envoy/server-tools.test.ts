@@ -23,6 +23,7 @@ import {
   COMPLETION,
 } from "./server-tool-answers.ts";
 import { messagesBody, MESSAGES_PATH, readRequest, readSpend, readUsageTotals } from "./metering-figures.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const RESPONSES_PATH = "/v1/responses";
 const TOOLS_MODEL = "acme/tools";
@@ -204,11 +205,14 @@ describe("strict caps", () => {
     "[native.strict_caps] hold of %s the searches and the context windows that they have read again",
     async (route, fields) => {
       const cents = Number(worst(3) / 1_000_000n) + 1;
-      const poor = await chat.stack.createKey({ hardCapCents: cents - 1 }, { strictCaps: true });
+      const poor = await chat.stack.createKey(
+        { limits: monthLimits({ cap: cents - 1 }) },
+        { strictCaps: true },
+      );
       const refused = await ask(poor, route, fields);
       expect([refused.status, readError(refused).code]).toEqual([402, "hard_cap_reached"]);
       expect(chat.upstream.requests).toEqual([]);
-      const key = await chat.stack.createKey({ hardCapCents: cents }, { strictCaps: true });
+      const key = await chat.stack.createKey({ limits: monthLimits({ cap: cents }) }, { strictCaps: true });
       const gate = createGate();
       // Three searches, each of which has filled the window.
       const usage = { ...SEARCHES, input_tokens: 40_000, output_tokens: 5 };

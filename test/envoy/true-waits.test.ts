@@ -13,6 +13,7 @@ import { textChunk } from "../support/scripted-answer.ts";
 import type { CreatedKey } from "../support/test-key.ts";
 import { waitFor } from "../support/wait.ts";
 import { killAllWorkers } from "./access/worker-processes.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const DEADLINE_MS = 30_000;
 const ENTERED_MS = 60_000;
@@ -69,7 +70,7 @@ it("an admission waits a minute for its request's body", async () => {
 
 it("a request is closed, and its place free, 30 s after its worker's last sign of life, under strict caps another 30 s later", async () => {
   const plain = await chat.stack.createKey({ maxConcurrentRequests: 1 });
-  const strict = await chat.stack.createKey({ hardCapCents: 1_000 }, { strictCaps: true });
+  const strict = await chat.stack.createKey({ limits: monthLimits({ cap: 1_000 }) }, { strictCaps: true });
   const keys = [plain, strict];
   chat.upstream.answer({ kind: "events", events: [textChunk("one")], done: false, ending: "hang" });
   const body = chatBody({ stream: true });

@@ -9,6 +9,7 @@ import { USER_GROUP_SETTINGS } from "../../src/shared/settings/user-group.ts";
 import { USER_SETTINGS } from "../../src/shared/settings/user.ts";
 import type { Store } from "../../src/data-path/store/types.ts";
 import { type CreatedKey, createTestKey } from "../support/test-key.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 export interface Tenants {
   readonly open: CreatedKey;
@@ -35,7 +36,7 @@ const OPEN: TenantPlan = { organization: {}, group: [], user: [] };
 
 /** A cap of each kind that the suite meets: of an organization's month, of a group's week, of all that a user ever spends. */
 const CAPS: readonly ((cents: number) => TenantPlan)[] = [
-  (cents) => ({ ...OPEN, organization: { hardCapCents: cents } }),
+  (cents) => ({ ...OPEN, organization: { limits: monthLimits({ cap: cents }) } }),
   (cents) => ({ ...OPEN, group: [{ period: "week", kind: "cap", cents }] }),
   (cents) => ({ ...OPEN, user: [{ period: "total", kind: "cap", cents }] }),
 ];

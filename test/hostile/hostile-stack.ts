@@ -11,6 +11,7 @@ import type { Combination } from "./combinations.ts";
 import { BEHIND_OTHERS, type HelperProcess, startHelper } from "./helper-process.ts";
 import { createManaged } from "./managed.ts";
 import type { Started } from "./upstream-program.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 export interface HostileStack {
   readonly stack: Stack;
@@ -78,13 +79,13 @@ export async function startHostileStack({ transport, workers }: Combination): Pr
 
 async function createOrganizations(stack: Stack): Promise<Pick<HostileStack, "victims" | "hostile">> {
   const store = await stack.store();
-  const limited = { requestsPerMinute: 60_000, hardCapCents: FAR_CENTS, budgetCents: FAR_CENTS };
-  const capped = { hardCapCents: FAR_CENTS, budgetCents: FAR_CENTS };
+  const limited = { requestsPerMinute: 60_000, limits: monthLimits({ cap: FAR_CENTS, budget: FAR_CENTS }) };
+  const capped = { limits: monthLimits({ cap: FAR_CENTS, budget: FAR_CENTS }) };
   const open = await createTestKey(store, limited, capped);
   const strict = await createTestKey(
     store,
     { ...limited, maxConcurrentRequests: 16 },
-    { ...capped, hardCapCents: HEADROOM_CENTS, strictCaps: true },
+    { ...capped, limits: monthLimits({ cap: HEADROOM_CENTS }), strictCaps: true },
   );
   const roomy = await createTestKey(store);
   const add = async (settings: Parameters<typeof addTestKey>[2]): Promise<CreatedKey> =>
@@ -93,7 +94,7 @@ async function createOrganizations(stack: Stack): Promise<Pick<HostileStack, "vi
     roomy,
     narrow: await add({ requestsPerMinute: 6, maxConcurrentRequests: 1 }),
     paired: await add({ maxConcurrentRequests: 2 }),
-    spent: await add({ hardCapCents: 0 }),
+    spent: await add({ limits: monthLimits({ cap: 0 }) }),
   };
   return { victims: { open, strict }, hostile };
 }

@@ -14,6 +14,7 @@ import { createGate, waitFor } from "../support/wait.ts";
 import { readDashboard } from "./dashboard.ts";
 import { PROMETHEUS, SKIPPED_WHY } from "./find-prometheus.ts";
 import { itFires, withPrometheus } from "./watched-stack.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const MEBIBYTE = 1024 ** 2;
 const chat = withChatStack(() => ({
@@ -188,7 +189,7 @@ describe(`with alerts that do not arrive${SKIPPED_WHY}`, () => {
     when: "nothing listens where an organization's webhook leads",
     provoke: async () => {
       port = await findFreePort();
-      const key = await chat.stack.createKey({ budgetCents: 10 });
+      const key = await chat.stack.createKey({ limits: monthLimits({ budget: 10 }) });
       organizationPath = `/api/organizations/${key.organizationId}`;
       await chat.stack.admin("PATCH", organizationPath, {
         notifications: { webhook: { url: `http://127.0.0.1:${port}/hook` } },

@@ -12,6 +12,7 @@ import {
   type TestKey,
   withTestStore,
 } from "./fixture.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const test = withTestStore();
 
@@ -68,7 +69,7 @@ describe("admissions of one turn", () => {
   });
 
   it("meet the same cap, and each keeps its token", async () => {
-    const key = await createTestKey(test.store, { hardCapCents: 1 });
+    const key = await createTestKey(test.store, { limits: monthLimits({ cap: 1 }) });
     const identity = await createIdentity(test.store, key);
     await test.store.charge(chargeInput(identity, 1, 1_000_000n, { final: FINAL }));
     const admissions = await admitTogether(key, 3);

@@ -16,6 +16,7 @@ import {
   type TestKey,
   withTestStore,
 } from "./fixture.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const test = withTestStore();
 
@@ -32,13 +33,12 @@ describe("admit", () => {
         name: "ci ☂",
         requestsPerMinute: 6000,
         countCachedTokens: null,
-        hardCapCents: 5000,
-        budgetCents: 4000,
+        limits: monthLimits({ cap: 5000, budget: 4000 }),
         allowedModels: ["acme/echo-small"],
         maxConcurrentRequests: 5,
         expiresAtMs: 4_102_444_800_000,
       },
-      { name: "Acme", currency: "EUR", hardCapCents: 100_000, strictCaps: true },
+      { name: "Acme", currency: "EUR", limits: monthLimits({ cap: 100_000 }), strictCaps: true },
     );
     await spend(key, 1_234_567n);
     const admission = await admitKnown(test.store, key);
@@ -93,7 +93,11 @@ describe("admit", () => {
   });
 
   it("enters a request that needs no hold among its organization's holds, for a minute, and in flight for ten seconds", async () => {
-    const key = await createTestKey(test.store, { hardCapCents: 10 }, { hardCapCents: 10 });
+    const key = await createTestKey(
+      test.store,
+      { limits: monthLimits({ cap: 10 }) },
+      { limits: monthLimits({ cap: 10 }) },
+    );
     const input = admitInput(key);
     const before = await test.store.timeMs();
     expect(known(await test.store.admit(input))).toMatchObject({ decision: "admitted", isEntered: true });
@@ -239,17 +243,17 @@ describe("admit", () => {
   });
 
   it("refuses at a cap of 0 from the first request on, and takes a token for it", async () => {
-    const key = await createTestKey(test.store, { hardCapCents: 0 });
+    const key = await createTestKey(test.store, { limits: monthLimits({ cap: 0 }) });
     expect(await admitKnown(test.store, key)).toMatchObject({
       decision: "key_cap_reached",
       bucket: { remaining: 59 },
     });
-    const other = await createTestKey(test.store, {}, { hardCapCents: 0 });
+    const other = await createTestKey(test.store, {}, { limits: monthLimits({ cap: 0 }) });
     expect((await admitKnown(test.store, other)).decision).toBe("organization_cap_reached");
   });
 
   it("refuses when spend equals a cap and not a microcent before", async () => {
-    const key = await createTestKey(test.store, { hardCapCents: 100 });
+    const key = await createTestKey(test.store, { limits: monthLimits({ cap: 100 }) });
     await spend(key, 99_999_999n);
     expect((await admitKnown(test.store, key)).decision).toBe("admitted");
     await spend(key, 1n);
@@ -257,7 +261,7 @@ describe("admit", () => {
   });
 
   it.each([100_000_000n, 9_000_000_000n])("is exact to the microcent at a cap of %s cents", async (cents) => {
-    const key = await createTestKey(test.store, { hardCapCents: Number(cents) });
+    const key = await createTestKey(test.store, { limits: monthLimits({ cap: Number(cents) }) });
     await spend(key, cents * 1_000_000n - 1n);
     const below = await admitKnown(test.store, key);
     expect(below).toMatchObject({
@@ -275,7 +279,7 @@ describe("admit", () => {
   });
 
   it("tells spend around and beyond 2^53 to the microcent", async () => {
-    const far = { hardCapCents: 9_000_000_000 };
+    const far = { limits: monthLimits({ cap: 9_000_000_000 }) };
     const key = await createTestKey(test.store, far, far);
     const limit = 2n ** 53n;
     await spend(key, limit - 1n);
@@ -287,7 +291,11 @@ describe("admit", () => {
   });
 
   it("names the key's cap when both are reached, and counts all keys against the organization's", async () => {
-    const first = await createTestKey(test.store, { hardCapCents: 10 }, { hardCapCents: 10 });
+    const first = await createTestKey(
+      test.store,
+      { limits: monthLimits({ cap: 10 }) },
+      { limits: monthLimits({ cap: 10 }) },
+    );
     const second = await addTestKey(test.store, first.organizationId);
     await spend(first, 10_000_000n);
     expect((await admitKnown(test.store, first)).decision).toBe("key_cap_reached");
@@ -295,20 +303,28 @@ describe("admit", () => {
   });
 
   it("never refuses for a budget", async () => {
-    const key = await createTestKey(test.store, { budgetCents: 1 }, { budgetCents: 1 });
+    const key = await createTestKey(
+      test.store,
+      { limits: monthLimits({ budget: 1 }) },
+      { limits: monthLimits({ budget: 1 }) },
+    );
     await spend(key, 5_000_000n);
     expect((await admitKnown(test.store, key)).decision).toBe("admitted");
   });
 
   it("does not look at caps for calls that cost nothing", async () => {
-    const key = await createTestKey(test.store, { hardCapCents: 0 }, { hardCapCents: 0 });
+    const key = await createTestKey(
+      test.store,
+      { limits: monthLimits({ cap: 0 }) },
+      { limits: monthLimits({ cap: 0 }) },
+    );
     expect((await admitKnown(test.store, key, { metered: false, promptTokens: 0 })).decision).toBe(
       "admitted",
     );
   });
 
   it("puts the bucket before the caps", async () => {
-    const key = await createTestKey(test.store, { requestsPerMinute: 1, hardCapCents: 0 });
+    const key = await createTestKey(test.store, { requestsPerMinute: 1, limits: monthLimits({ cap: 0 }) });
     for (let sent = 0; sent < 10; sent += 1) await admitKnown(test.store, key);
     expect((await admitKnown(test.store, key)).decision).toBe("rate_limited");
   });
@@ -318,12 +334,12 @@ describe("admit", () => {
     const decision = async (): Promise<string> => (await admitKnown(test.store, key)).decision;
     await test.store.changeKey(key, { disabled: true }, null);
     expect(await decision()).toBe("key_disabled");
-    await test.store.changeKey(key, { disabled: false, hardCapCents: 0 }, null);
+    await test.store.changeKey(key, { disabled: false, limits: monthLimits({ cap: 0 }) }, null);
     expect(await decision()).toBe("key_cap_reached");
-    await test.store.changeKey(key, { hardCapCents: null }, null);
-    await test.store.changeOrganization(key.organizationId, { hardCapCents: 0 }, null);
+    await test.store.changeKey(key, { limits: [] }, null);
+    await test.store.changeOrganization(key.organizationId, { limits: monthLimits({ cap: 0 }) }, null);
     expect(await decision()).toBe("organization_cap_reached");
-    await test.store.changeOrganization(key.organizationId, { hardCapCents: 1 }, null);
+    await test.store.changeOrganization(key.organizationId, { limits: monthLimits({ cap: 1 }) }, null);
     expect(await decision()).toBe("admitted");
   });
 });

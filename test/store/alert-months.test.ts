@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { canSetClock, microseconds, openTimedStore, type TimedStore } from "./clock-fixture.ts";
 import { chargeInput, createIdentity, createTestKey, FINAL, holdInput } from "./fixture.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const CENT = 1_000_000n;
 let timed: TimedStore;
@@ -20,7 +21,7 @@ describe.skipIf(!canSetClock)("alerts over a month's end (sets Redis's clock: ta
   it("fire anew in each month", async () => {
     const { store, clock } = timed;
     clock.set(microseconds("2026-03-31T23:59:59Z"));
-    const key = await createTestKey(store, { budgetCents: 10 });
+    const key = await createTestKey(store, { limits: monthLimits({ budget: 10 }) });
     const spend = async () =>
       store.charge(chargeInput(await createIdentity(store, key), 1, 8n * CENT, { final: FINAL }));
     await spend();
@@ -32,7 +33,7 @@ describe.skipIf(!canSetClock)("alerts over a month's end (sets Redis's clock: ta
   it("of requests that end in the next month are of the month that they were admitted in", async () => {
     const { store, clock } = timed;
     clock.set(microseconds("2026-05-31T23:59:59Z"));
-    const key = await createTestKey(store, { hardCapCents: 10 });
+    const key = await createTestKey(store, { limits: monthLimits({ cap: 10 }) });
     const identity = await createIdentity(store, key);
     await store.hold(holdInput(identity));
     clock.set(microseconds("2026-06-01T00:00:10Z"));
@@ -43,16 +44,16 @@ describe.skipIf(!canSetClock)("alerts over a month's end (sets Redis's clock: ta
   it("of a changed amount are about the month that it is by Redis's clock", async () => {
     const { store, clock } = timed;
     clock.set(microseconds("2026-07-31T23:59:59Z"));
-    const key = await createTestKey(store, {}, { hardCapCents: 100 });
+    const key = await createTestKey(store, {}, { limits: monthLimits({ cap: 100 }) });
     await store.charge(chargeInput(await createIdentity(store, key), 1, 50n * CENT, { final: FINAL }));
     clock.set(microseconds("2026-08-01T00:00:00Z"));
     // The first command of the month with the month: what was spent was July's.
-    await store.changeKey(key, { budgetCents: 10 }, null);
-    await store.changeOrganization(key.organizationId, { budgetCents: 10 }, null);
+    await store.changeKey(key, { limits: monthLimits({ budget: 10 }) }, null);
+    await store.changeOrganization(key.organizationId, { limits: monthLimits({ budget: 10 }) }, null);
     expect(await summarize(key.organizationId)).toEqual([]);
-    await store.changeOrganization(key.organizationId, { budgetCents: null }, null);
+    await store.changeOrganization(key.organizationId, { limits: [] }, null);
     clock.set(microseconds("2026-07-31T23:59:59.5Z"));
-    await store.changeKey(key, { budgetCents: 60 }, null);
+    await store.changeKey(key, { limits: monthLimits({ budget: 60 }) }, null);
     expect(await summarize(key.organizationId)).toEqual(["2026-07 80%"]);
   });
 });

@@ -9,6 +9,7 @@ import {
   withTestStore,
 } from "./fixture.ts";
 import { NO_TOKENS } from "../../src/shared/usage/token-usage.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const CENT = 1_000_000n;
 const test = withTestStore();
@@ -29,7 +30,7 @@ async function summarize(organizationId: string): Promise<string[]> {
 
 describe("a progress charge", () => {
   it("fires what it reaches: alerts are tested on the spend that caps are compared with", async () => {
-    const key = await createTestKey(test.store, { budgetCents: 100 });
+    const key = await createTestKey(test.store, { limits: monthLimits({ budget: 100 }) });
     const stream = await createIdentity(test.store, key);
     await test.store.hold(holdInput(stream));
     await test.store.charge(chargeInput(stream, 1, 79n * CENT));
@@ -45,7 +46,7 @@ describe("a progress charge", () => {
   });
 
   it("fires nothing by its best estimate, which is for the one who closes the request", async () => {
-    const key = await createTestKey(test.store, { budgetCents: 10 });
+    const key = await createTestKey(test.store, { limits: monthLimits({ budget: 10 }) });
     const stream = await createIdentity(test.store, key);
     await test.store.hold(holdInput(stream));
     const tokens = { ...NO_TOKENS, inputTokens: 900, outputTokens: 7 };
@@ -95,7 +96,7 @@ describe("spend that goes down", () => {
 
 describe("a closing", () => {
   it("of a request whose owner died fires what it reaches", async () => {
-    const key = await createTestKey(test.store, { budgetCents: 10 });
+    const key = await createTestKey(test.store, { limits: monthLimits({ budget: 10 }) });
     const lost = await createIdentity(test.store, key);
     await test.store.hold(holdInput(lost, { floorMicrocents: 9n * CENT, floorInputTokens: 1 }));
     await test.client.zadd(`igw:{${key.organizationId}}:holds`, 1, lost.requestId);

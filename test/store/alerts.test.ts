@@ -14,6 +14,7 @@ import {
   withTestStore,
   readExpiry,
 } from "./fixture.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const CENT = 1_000_000n;
 const test = withTestStore();
@@ -48,8 +49,8 @@ async function summarize(key: { organizationId: string }): Promise<string[]> {
 describe("thresholds", () => {
   it("fire at 80 % and 100 % of a budget and at 90 % and 100 % of a hard cap, of a key and of its organization", async () => {
     const key = await createKey(
-      { budgetCents: 100, hardCapCents: 200 },
-      { budgetCents: 300, hardCapCents: 400 },
+      { limits: monthLimits({ cap: 200, budget: 100 }) },
+      { limits: monthLimits({ cap: 400, budget: 300 }) },
     );
     for (let cents = 0; cents < 400; cents += 1) await spend(key, CENT);
     expect((await listAlerts(key)).map((alert) => [alert.scope, alert.kind, alert.spentMicrocents])).toEqual([
@@ -65,7 +66,10 @@ describe("thresholds", () => {
   });
 
   it("that one charge crosses all fire, in order, with an id each", async () => {
-    const key = await createKey({ name: "ci", budgetCents: 100, hardCapCents: 100 }, { budgetCents: 100 });
+    const key = await createKey(
+      { name: "ci", limits: monthLimits({ cap: 100, budget: 100 }) },
+      { limits: monthLimits({ budget: 100 }) },
+    );
     await spend(key, 100n * CENT);
     expect(await summarize(key)).toEqual([
       "key budget 80% of 100",
@@ -81,7 +85,7 @@ describe("thresholds", () => {
   });
 
   it("that one step reaches are one message under the first one's id: one entry of the outbox that has them all", async () => {
-    const key = await createKey({ name: 'c"i ✓', budgetCents: 100, hardCapCents: 200 });
+    const key = await createKey({ name: 'c"i ✓', limits: monthLimits({ cap: 200, budget: 100 }) });
     const { organizationId } = key;
     await spend(key, 185n * CENT);
     await spend(key, 15n * CENT);
@@ -125,7 +129,7 @@ describe("thresholds", () => {
   });
 
   it("of schema 1 are a message each", async () => {
-    const key = await createKey({ budgetCents: 100 });
+    const key = await createKey({ limits: monthLimits({ budget: 100 }) });
     const { organizationId } = key;
     await spend(key, 80n * CENT);
     const outbox = `igw:{${organizationId}}:outbox`;
@@ -144,7 +148,10 @@ describe("thresholds", () => {
 
   it("say what was reached, by what, when and in which month", async () => {
     const before = await test.store.timeMs();
-    const key = await createKey({ name: "nightly ✓", budgetCents: 4000 }, { currency: "EUR" });
+    const key = await createKey(
+      { name: "nightly ✓", limits: monthLimits({ budget: 4000 }) },
+      { currency: "EUR" },
+    );
     const { month } = await createIdentity(test.store, key);
     await spend(key, 3207n * CENT + 999_999n);
     const [alert] = await listAlerts(key);
@@ -172,7 +179,10 @@ describe("thresholds", () => {
   });
 
   it("stay silent one microcent before, and at an amount of 0", async () => {
-    const key = await createKey({ budgetCents: 100, hardCapCents: 0 }, { hardCapCents: 0 });
+    const key = await createKey(
+      { limits: monthLimits({ cap: 0, budget: 100 }) },
+      { limits: monthLimits({ cap: 0 }) },
+    );
     await spend(key, 80n * CENT - 1n);
     expect(await summarize(key)).toEqual([]);
     await spend(key, 1n);
@@ -180,7 +190,7 @@ describe("thresholds", () => {
   });
 
   it("fire once, however much is spent after", async () => {
-    const key = await createKey({ budgetCents: 10 });
+    const key = await createKey({ limits: monthLimits({ budget: 10 }) });
     for (let count = 0; count < 20; count += 1) await spend(key, 2n * CENT);
     expect(await summarize(key)).toEqual(["key budget 80% of 10", "key budget 100% of 10"]);
   });
@@ -189,7 +199,7 @@ describe("thresholds", () => {
     { name: "10^14", amountCents: 100_000_000 },
     { name: "2^53", amountCents: 9_000_000_000 },
   ])("are exact to the microcent around $name", async ({ amountCents }) => {
-    const key = await createKey({ hardCapCents: amountCents });
+    const key = await createKey({ limits: monthLimits({ cap: amountCents }) });
     const ninety = BigInt(amountCents) * 900_000n;
     await spend(key, ninety - 1n);
     expect(await summarize(key)).toEqual([]);
@@ -205,7 +215,7 @@ describe("thresholds", () => {
   });
 
   it("of an organization count all of its keys", async () => {
-    const first = await createKey({}, { budgetCents: 10 });
+    const first = await createKey({}, { limits: monthLimits({ budget: 10 }) });
     const second = await addTestKey(test.store, first.organizationId);
     await spend(first, 5n * CENT);
     await spend(second, 3n * CENT);
@@ -216,7 +226,10 @@ describe("thresholds", () => {
 
 describe("a correction", () => {
   it("fires what it reaches, and nothing again after one that took spend back", async () => {
-    const key = await createKey({ budgetCents: 10 }, { budgetCents: 100 });
+    const key = await createKey(
+      { limits: monthLimits({ budget: 10 }) },
+      { limits: monthLimits({ budget: 100 }) },
+    );
     const correct = (correctionId: string, keyId: string | null, amountMicrocents: bigint) =>
       test.store.correct({ organizationId: key.organizationId, keyId, correctionId, amountMicrocents });
     await correct("corr_1", key.keyId, 8n * CENT);
@@ -231,11 +244,14 @@ describe("a correction", () => {
 
 describe("an amount that is changed", () => {
   it("fires at once when it is under what is spent already, for the new amount", async () => {
-    const key = await createKey({ hardCapCents: 1000 }, { budgetCents: 1000 });
+    const key = await createKey(
+      { limits: monthLimits({ cap: 1000 }) },
+      { limits: monthLimits({ budget: 1000 }) },
+    );
     await spend(key, 95n * CENT);
-    await test.store.changeKey(key, { hardCapCents: 100 }, null);
+    await test.store.changeKey(key, { limits: monthLimits({ cap: 100 }) }, null);
     expect(await summarize(key)).toEqual(["key hard_cap 90% of 100"]);
-    await test.store.changeOrganization(key.organizationId, { budgetCents: 90 }, null);
+    await test.store.changeOrganization(key.organizationId, { limits: monthLimits({ budget: 90 }) }, null);
     expect((await summarize(key)).slice(1)).toEqual([
       "organization budget 80% of 90",
       "organization budget 100% of 90",
@@ -243,24 +259,25 @@ describe("an amount that is changed", () => {
   });
 
   it("fires again when it was raised and is reached again, and not for an amount that it had before", async () => {
-    const key = await createKey({ hardCapCents: 100 });
+    const key = await createKey({ limits: monthLimits({ cap: 100 }) });
     await spend(key, 100n * CENT);
-    await test.store.changeKey(key, { hardCapCents: 200 }, null);
+    await test.store.changeKey(key, { limits: monthLimits({ cap: 200 }) }, null);
     await spend(key, 79n * CENT);
     expect(await summarize(key)).toHaveLength(2);
     await spend(key, 1n * CENT);
     expect((await summarize(key)).slice(2)).toEqual(["key hard_cap 90% of 200"]);
-    await test.store.changeKey(key, { hardCapCents: 100 }, null);
-    await test.store.changeKey(key, { hardCapCents: null }, null);
-    await test.store.changeKey(key, { hardCapCents: 100, name: "renamed" }, null);
+    await test.store.changeKey(key, { limits: monthLimits({ cap: 100 }) }, null);
+    await test.store.changeKey(key, { limits: [] }, null);
+    await test.store.changeKey(key, { limits: monthLimits({ cap: 100 }), name: "renamed" }, null);
     expect(await summarize(key)).toHaveLength(3);
   });
 
   it("below an amount that has fired fires for what is spent, raised again to that amount nothing, at 0 nothing", async () => {
-    const key = await createKey({ hardCapCents: 100 });
+    const key = await createKey({ limits: monthLimits({ cap: 100 }) });
     await spend(key, 95n * CENT);
     expect(await summarize(key)).toEqual(["key hard_cap 90% of 100"]);
-    const change = (hardCapCents: number | null) => test.store.changeKey(key, { hardCapCents }, null);
+    const change = (hardCapCents: number | null) =>
+      test.store.changeKey(key, { limits: monthLimits({ cap: hardCapCents }) }, null);
     await change(50);
     const lowered = ["key hard_cap 90% of 100", "key hard_cap 90% of 50", "key hard_cap 100% of 50"];
     expect(await summarize(key)).toEqual(lowered);
@@ -274,9 +291,9 @@ describe("an amount that is changed", () => {
   it("fires nothing when the change is refused", async () => {
     const key = await createKey({});
     await spend(key, 10n * CENT);
-    const stale = await test.store.changeKey(key, { budgetCents: 1 }, 99);
+    const stale = await test.store.changeKey(key, { limits: monthLimits({ budget: 1 }) }, 99);
     expect(stale.outcome).toBe("version_conflict");
-    await test.store.changeOrganization(key.organizationId, { budgetCents: 1 }, 99);
+    await test.store.changeOrganization(key.organizationId, { limits: monthLimits({ budget: 1 }) }, 99);
     expect(await summarize(key)).toEqual([]);
   });
 });
@@ -284,8 +301,8 @@ describe("an amount that is changed", () => {
 describe("500 charges at once", () => {
   it("over several thresholds fire each of them once, and put each into the outbox once", async () => {
     const key = await createKey(
-      { budgetCents: 100, hardCapCents: 400 },
-      { budgetCents: 300, hardCapCents: 450 },
+      { limits: monthLimits({ cap: 400, budget: 100 }) },
+      { limits: monthLimits({ cap: 450, budget: 300 }) },
     );
     const before = test.store.firedAlerts();
     const stores = await Promise.all([connectStore(test.address), connectStore(test.address)]);
@@ -317,7 +334,7 @@ describe("500 charges at once", () => {
 
 describe("the list", () => {
   it("pages from the newest on and counts what is unread", async () => {
-    const key = await createKey({ budgetCents: 100, hardCapCents: 100 });
+    const key = await createKey({ limits: monthLimits({ cap: 100, budget: 100 }) });
     await spend(key, 100n * CENT);
     const { organizationId } = key;
     expect(await test.store.countUnreadAlerts(organizationId)).toBe(4);
@@ -332,7 +349,7 @@ describe("the list", () => {
     expect([whole.items.length, whole.next]).toEqual([4, null]);
     await test.store.markAlertsRead(organizationId);
     expect(await test.store.countUnreadAlerts(organizationId)).toBe(0);
-    await test.store.changeKey(key, { budgetCents: 120 }, null);
+    await test.store.changeKey(key, { limits: monthLimits({ budget: 120 }) }, null);
     expect(await test.store.countUnreadAlerts(organizationId)).toBe(1);
     const newest = await test.store.listAlerts(organizationId, {
       limit: 1,
@@ -345,7 +362,7 @@ describe("the list", () => {
   });
 
   it("finds nothing of another organization, and nothing under what is no id", async () => {
-    const key = await createKey({ budgetCents: 1 });
+    const key = await createKey({ limits: monthLimits({ budget: 1 }) });
     await spend(key, CENT);
     const [alert] = await listAlerts(key);
     const other = await createKey({});
@@ -356,7 +373,7 @@ describe("the list", () => {
   });
 
   it("keeps what has fired until the month's retention ends", async () => {
-    const key = { ...(await createKey({ budgetCents: 1 })) };
+    const key = { ...(await createKey({ limits: monthLimits({ budget: 1 }) })) };
     const identity = { ...(await createIdentity(test.store, key)), month: "2027-12", day: "2027-12-31" };
     await test.store.charge(chargeInput(identity, 1, CENT, { final: FINAL }));
     const spend = `igw:{${key.organizationId}}:spend:2027-12`;

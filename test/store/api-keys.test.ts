@@ -10,6 +10,7 @@ import {
   type TestKey,
   withTestStore,
 } from "./fixture.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const test = withTestStore();
 
@@ -26,8 +27,7 @@ describe("a key", () => {
       ...KEY,
       name: "ci",
       requestsPerMinute: 1_000_000,
-      hardCapCents: 9_000_000_000,
-      budgetCents: 0,
+      limits: monthLimits({ cap: 9_000_000_000, budget: 0 }),
       allowedModels: ["a/b", "c/d:e"],
       maxConcurrentRequests: 3,
       expiresAtMs: 4_102_444_800_000,
@@ -58,12 +58,12 @@ describe("a key", () => {
   });
 
   it("changes by version, and back to none", async () => {
-    const key = await createTestKey(test.store, { hardCapCents: 5, allowedModels: ["a/b"] });
-    const changed = await test.store.changeKey(key, { hardCapCents: null, allowedModels: null }, 1);
+    const key = await createTestKey(test.store, { limits: monthLimits({ cap: 5 }), allowedModels: ["a/b"] });
+    const changed = await test.store.changeKey(key, { limits: [], allowedModels: null }, 1);
     expect(changed).toMatchObject({
       outcome: "changed",
-      before: { hardCapCents: 5, allowedModels: ["a/b"], version: 1 },
-      after: { hardCapCents: null, allowedModels: null, version: 2 },
+      before: { limits: monthLimits({ cap: 5 }), allowedModels: ["a/b"], version: 1 },
+      after: { limits: [], allowedModels: null, version: 2 },
     });
     const late = await test.store.changeKey(key, { name: "late" }, 1);
     expect(late).toMatchObject({ outcome: "version_conflict", current: { version: 2 } });
@@ -78,11 +78,14 @@ describe("a key", () => {
 
 describe("rotateKey", () => {
   it("lets the former key work for its grace and keeps id, limits and bucket", async () => {
-    const key = await createTestKey(test.store, { hardCapCents: 77, requestsPerMinute: 1 });
+    const key = await createTestKey(test.store, { limits: monthLimits({ cap: 77 }), requestsPerMinute: 1 });
     await decide(key);
     const next = createHashedKey();
     const rotated = await test.store.rotateKey(key, next, 60_000);
-    expect(rotated).toMatchObject({ outcome: "changed", after: { display: next.display, hardCapCents: 77 } });
+    expect(rotated).toMatchObject({
+      outcome: "changed",
+      after: { display: next.display, limits: monthLimits({ cap: 77 }) },
+    });
     expect([await decide(key), await decide(key, next.hash)]).toEqual(["admitted", "admitted"]);
     const admission = await test.store.admit(admitInput(key));
     expect(admission).toMatchObject({ bucket: { remaining: 6 } });

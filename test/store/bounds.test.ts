@@ -10,6 +10,7 @@ import { createId } from "../../src/data-path/store/ids.ts";
 import { FullError, MAX_RECORDS } from "../../src/data-path/store/types/max-records.ts";
 import { CENT, spend } from "../alerts/delivery-fixture.ts";
 import { addTestKey, createTestKey, withTestStore } from "./fixture.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const MAX_DELETED = 10_000;
 const test = withTestStore();
@@ -65,7 +66,7 @@ describe("what an organization stores", () => {
   });
 
   it("are so many messages that a channel does not take at most", async () => {
-    const key = await createTestKey(test.store, { budgetCents: 1 });
+    const key = await createTestKey(test.store, { limits: monthLimits({ budget: 1 }) });
     const outbox = alertOutboxKey(key.organizationId);
     const commands = test.client.pipeline();
     for (let entry = 1; entry <= 12_000; entry += 1) commands.xadd(outbox, `${entry}-0`, "id", "x");

@@ -9,6 +9,7 @@ import { readScript } from "../../src/data-path/store/ioredis/scripts.ts";
 import { spendKey } from "../../src/data-path/store/redis/keys.ts";
 import { createId } from "../../src/data-path/store/ids.ts";
 import { admitKnown, createIdentity, createTestKey, holdInput, withTestStore } from "./fixture.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const test = withTestStore();
 
@@ -81,15 +82,15 @@ describe("the rule of caps", () => {
           return fc.record({ ...constants(limit), spent, held: small, worst: small });
         }),
         async ({ base, raises, isOfOrganization, spent, held, worst }) => {
-          const settings = { hardCapCents: base, raises: raises.map(createRaise) };
-          const none = { hardCapCents: null, raises: [] };
+          const settings = { limits: monthLimits({ cap: base }), raises: raises.map(createRaise) };
+          const none = { limits: [], raises: [] };
           const [ofKey, ofOrganization] = isOfOrganization ? [none, settings] : [settings, none];
           for (const one of [key, strict]) {
             await test.store.changeKey(one, ofKey, null);
             await test.store.changeOrganization(one.organizationId, ofOrganization, null);
           }
           const nowMs = await test.store.timeMs();
-          const inForce = raisedCap(base, settings.raises, { period: "month", nowMs }) ?? 0;
+          const inForce = raisedCap(base, settings.raises, { period: "month", nowMs });
           const identity = await createIdentity(test.store, key);
           const subject = isOfOrganization ? "organization" : `key:${key.keyId}`;
           await test.client.hset(spendKey(key.organizationId, identity.month), subject, String(spent));

@@ -14,6 +14,7 @@ import {
   createTestOrganization,
   withTestStore,
 } from "./fixture.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const test = withTestStore(openClusterStore);
 
@@ -24,7 +25,7 @@ describe("the store on a cluster of three", () => {
       const key = await createTestKey(
         store,
         { maxConcurrentRequests: 1 },
-        { strictCaps: true, hardCapCents: 100 },
+        { strictCaps: true, limits: monthLimits({ cap: 100 }) },
       );
       await addTestKey(store, key.organizationId);
       expect(await store.lookUpKey(key.hash)).toEqual({

@@ -21,6 +21,7 @@ import {
   withTestStore,
   readExpiry,
 } from "./fixture.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const test = withTestStore();
 
@@ -69,7 +70,7 @@ describe("an organization that was deleted", () => {
     const { id, name } = await createTestOrganization(test.store);
     await test.store.deleteOrganization(id, null);
     expect(await test.store.deleteOrganization(id, null)).toEqual({ outcome: "not_found" });
-    for (const changes of [{ budgetCents: 5 }, { name: `${name} 2` }]) {
+    for (const changes of [{ limits: monthLimits({ budget: 5 }) }, { name: `${name} 2` }]) {
       expect(await test.store.changeOrganization(id, changes, null)).toEqual({ outcome: "not_found" });
     }
     expect((await test.store.createOrganization({ ...ORGANIZATION, name })).outcome).toBe("created");
@@ -122,7 +123,7 @@ describe("an organization that was deleted", () => {
   it("fires no alert for what was in flight, owes none, and has no webhook any more", async () => {
     const webhook = { url: "https://example.com", secrets: [{ secret: "whsec_x", expiresAtMs: null }] };
     const notifications = { ...ORGANIZATION.notifications, webhook };
-    const key = await createTestKey(test.store, {}, { budgetCents: 1, notifications });
+    const key = await createTestKey(test.store, {}, { limits: monthLimits({ budget: 1 }), notifications });
     const { organizationId } = key;
     const [first, last] = [await createIdentity(test.store, key), await createIdentity(test.store, key)];
     await test.store.charge(chargeInput(first, 1, 800_000n, { final: FINAL }));

@@ -11,6 +11,7 @@ import {
   type TestKey,
   withTestStore,
 } from "./fixture.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const test = withTestStore();
 
@@ -34,17 +35,17 @@ describe("hold", () => {
   });
 
   it.each([
-    { scope: "key", key: { hardCapCents: 10 }, organization: {}, outcome: "key_cap_reached" },
+    { scope: "key", key: { limits: monthLimits({ cap: 10 }) }, organization: {}, outcome: "key_cap_reached" },
     {
       scope: "organization",
       key: {},
-      organization: { hardCapCents: 10 },
+      organization: { limits: monthLimits({ cap: 10 }) },
       outcome: "organization_cap_reached",
     },
     {
       scope: "key, when both are reached,",
-      key: { hardCapCents: 10 },
-      organization: { hardCapCents: 10 },
+      key: { limits: monthLimits({ cap: 10 }) },
+      organization: { limits: monthLimits({ cap: 10 }) },
       outcome: "key_cap_reached",
     },
   ])("refuses once more when the cap of the $scope was reached since the admission", async (row) => {
@@ -59,7 +60,7 @@ describe("hold", () => {
   });
 
   it("checks the month of admission, whatever month it is now", async () => {
-    const key = await createTestKey(test.store, { hardCapCents: 10 });
+    const key = await createTestKey(test.store, { limits: monthLimits({ cap: 10 }) });
     const identity = await createIdentity(test.store, key);
     await spend(key, 10n * CENT);
     const other = holdInput({ ...identity, month: "2020-02", day: "2020-02-29" });
@@ -67,7 +68,7 @@ describe("hold", () => {
   });
 
   it("holds nothing without strict caps, worst case or not", async () => {
-    const key = await createTestKey(test.store, { hardCapCents: 10 });
+    const key = await createTestKey(test.store, { limits: monthLimits({ cap: 10 }) });
     const identity = await createIdentity(test.store, key);
     await test.store.hold(holdInput(identity, { worstCaseMicrocents: 500n * CENT }));
     expect(await readHeld(test.client, identity, "organization")).toBe(0n);
@@ -84,7 +85,7 @@ describe("hold", () => {
 
 describe("hold with strict caps", () => {
   it("fits to the microcent", async () => {
-    const key = await createTestKey(test.store, { hardCapCents: 10 }, { strictCaps: true });
+    const key = await createTestKey(test.store, { limits: monthLimits({ cap: 10 }) }, { strictCaps: true });
     await spend(key, 4n * CENT);
     const hold = async (worstCaseMicrocents: bigint) =>
       test.store.hold(holdInput(await createIdentity(test.store, key), { worstCaseMicrocents }));
@@ -95,7 +96,7 @@ describe("hold with strict caps", () => {
   });
 
   it("tells what other requests in flight hold, and lets one in when that is spent for less", async () => {
-    const key = await createTestKey(test.store, { hardCapCents: 10 }, { strictCaps: true });
+    const key = await createTestKey(test.store, { limits: monthLimits({ cap: 10 }) }, { strictCaps: true });
     const first = await createIdentity(test.store, key);
     await test.store.hold(holdInput(first, { worstCaseMicrocents: 7n * CENT }));
     const second = holdInput(await createIdentity(test.store, key), { worstCaseMicrocents: 4n * CENT });
@@ -124,7 +125,7 @@ describe("hold with strict caps", () => {
   });
 
   it("counts the holds of all keys against the organization's cap", async () => {
-    const first = await createTestKey(test.store, {}, { strictCaps: true, hardCapCents: 10 });
+    const first = await createTestKey(test.store, {}, { strictCaps: true, limits: monthLimits({ cap: 10 }) });
     const second = await addTestKey(test.store, first.organizationId);
     const worstCaseMicrocents = 6n * CENT;
     await test.store.hold(holdInput(await createIdentity(test.store, first), { worstCaseMicrocents }));
@@ -139,8 +140,8 @@ describe("hold with strict caps", () => {
 
   it("names of the month's two caps the one that leaves less room, of two that leave as much the key's", async () => {
     const refusedBy = async (keyCap: number, organizationCap: number) => {
-      const organization = { strictCaps: true, hardCapCents: organizationCap };
-      const key = await createTestKey(test.store, { hardCapCents: keyCap }, organization);
+      const organization = { strictCaps: true, limits: monthLimits({ cap: organizationCap }) };
+      const key = await createTestKey(test.store, { limits: monthLimits({ cap: keyCap }) }, organization);
       const input = holdInput(await createIdentity(test.store, key), { worstCaseMicrocents: 9n * CENT });
       return (await test.store.hold(input)).outcome;
     };
@@ -153,7 +154,11 @@ describe("hold with strict caps", () => {
   it.each([100_000_000, 9_000_000_000])(
     "never lets 1,000 callers over a cap of %s cents",
     async (hardCapCents) => {
-      const key = await createTestKey(test.store, { hardCapCents }, { strictCaps: true });
+      const key = await createTestKey(
+        test.store,
+        { limits: monthLimits({ cap: hardCapCents }) },
+        { strictCaps: true },
+      );
       const cap = BigInt(hardCapCents) * CENT;
       const worstCaseMicrocents = cap / 7n + 1n;
       const outcomes = await Promise.all(
@@ -169,7 +174,7 @@ describe("hold with strict caps", () => {
   );
 
   it("keeps spent and held together under the cap at every moment of 500 requests that come and go", async () => {
-    const key = await createTestKey(test.store, { hardCapCents: 10 }, { strictCaps: true });
+    const key = await createTestKey(test.store, { limits: monthLimits({ cap: 10 }) }, { strictCaps: true });
     const cap = 10n * CENT;
     const first = await createIdentity(test.store, key);
     const seen: bigint[] = [];
@@ -227,7 +232,7 @@ describe("a place among the concurrent requests", () => {
   it("is not given to who is refused, and nothing is held for them", async () => {
     const key = await createTestKey(
       test.store,
-      { maxConcurrentRequests: 1, hardCapCents: 10 },
+      { maxConcurrentRequests: 1, limits: monthLimits({ cap: 10 }) },
       { strictCaps: true },
     );
     const identity = await createIdentity(test.store, key);
@@ -242,7 +247,10 @@ describe("a place among the concurrent requests", () => {
   });
 
   it("is named before a cap that is reached as well", async () => {
-    const key = await createTestKey(test.store, { maxConcurrentRequests: 1, hardCapCents: 10 });
+    const key = await createTestKey(test.store, {
+      maxConcurrentRequests: 1,
+      limits: monthLimits({ cap: 10 }),
+    });
     await hold(key);
     await spend(key, 10n * CENT);
     expect((await hold(key)).result.outcome).toBe("concurrency_limited");

@@ -9,6 +9,7 @@ import {
   FINAL,
   holdInput,
 } from "./fixture.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 let timed: TimedStore;
 beforeAll(async () => {
@@ -40,7 +41,7 @@ describe.skipIf(!canSetClock)("the month (sets Redis's clock: takes Linux and cc
     const { store, clock } = timed;
     const end = microseconds(last) + 999n;
     clock.set(end);
-    const key = await createTestKey(store, { hardCapCents: 1 });
+    const key = await createTestKey(store, { limits: monthLimits({ cap: 1 }) });
     const before = await admitKnown(store, key);
     expect(before).toMatchObject({ decision: "admitted", month, day: last.slice(0, 10) });
     const identity = await createIdentity(store, key);

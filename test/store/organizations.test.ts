@@ -12,6 +12,7 @@ import {
   ORGANIZATION,
   withTestStore,
 } from "./fixture.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const test = withTestStore();
 
@@ -21,8 +22,7 @@ describe("an organization", () => {
       ...ORGANIZATION,
       name: 'Łódź & "Søn"',
       currency: "EUR",
-      hardCapCents: 9_000_000_000,
-      budgetCents: 0,
+      limits: monthLimits({ cap: 9_000_000_000, budget: 0 }),
       strictCaps: true,
       notifications: {
         dashboard: false,
@@ -30,7 +30,7 @@ describe("an organization", () => {
         webhook: { url: "https://example.com/hook", secrets: [{ secret: "whsec_x", expiresAtMs: null }] },
         webhooks: [],
       },
-      keyDefaults: { requestsPerMinute: 60, hardCapCents: 1, budgetCents: null, limits: [] },
+      keyDefaults: { requestsPerMinute: 60, limits: monthLimits({ cap: 1 }) },
     };
     const created = await createTestOrganization(test.store, settings);
     expect(created).toMatchObject({ ...settings, version: 1 });
@@ -46,13 +46,19 @@ describe("an organization", () => {
 
   it("changes what is given, tells before and after, and goes up a version", async () => {
     const before = await createTestOrganization(test.store);
-    const changed = await test.store.changeOrganization(before.id, { hardCapCents: 5, suspended: true }, 1);
-    const after = { ...before, hardCapCents: 5, suspended: true, version: 2 };
+    const changed = await test.store.changeOrganization(
+      before.id,
+      { limits: monthLimits({ cap: 5 }), suspended: true },
+      1,
+    );
+    const after = { ...before, limits: monthLimits({ cap: 5 }), suspended: true, version: 2 };
     expect(changed).toEqual({ outcome: "changed", before, after });
-    expect(await test.store.changeOrganization(before.id, { budgetCents: 1 }, 1)).toEqual({
-      outcome: "version_conflict",
-      current: after,
-    });
+    expect(await test.store.changeOrganization(before.id, { limits: monthLimits({ budget: 1 }) }, 1)).toEqual(
+      {
+        outcome: "version_conflict",
+        current: after,
+      },
+    );
   });
 
   it("keeps its currency for what it has spent in total, when the months of that are forgotten", async () => {
@@ -70,7 +76,9 @@ describe("an organization", () => {
   it("lets one of 1,000 who change the same version win", async () => {
     const { id } = await createTestOrganization(test.store);
     const results = await Promise.all(
-      Array.from({ length: 1000 }, (_, budgetCents) => test.store.changeOrganization(id, { budgetCents }, 1)),
+      Array.from({ length: 1000 }, (_, budgetCents) =>
+        test.store.changeOrganization(id, { limits: monthLimits({ budget: budgetCents }) }, 1),
+      ),
     );
     expect(results.filter(({ outcome }) => outcome === "changed")).toHaveLength(1);
   });

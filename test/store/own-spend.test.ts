@@ -14,6 +14,7 @@ import type { ChargeInput, RequestIdentity } from "../../src/data-path/store/typ
 import { type PrivateRedis, startRedis } from "../support/redis.ts";
 import { type RedisProxy, startRedisProxy } from "../support/redis-proxy.ts";
 import { admitKnown, chargeInput, createIdentity, createTestKey, FINAL, type TestKey } from "./fixture.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 let redis: PrivateRedis;
 let proxy: RedisProxy;
@@ -40,7 +41,7 @@ interface Worker {
 async function createWorker(): Promise<Worker> {
   const spend = new GraceSpend();
   const store = createStore({ client, usageMonths: 13, ownSpend: spend });
-  const far = { hardCapCents: 9_000_000_000 };
+  const far = { limits: monthLimits({ cap: 9_000_000_000 }) };
   const key = await createTestKey(store, { requestsPerMinute: 1_000_000, ...far }, far);
   const charge = (input: ChargeInput): Promise<unknown> => {
     spend.counted(input, input.totalMicrocents);

@@ -29,6 +29,7 @@ import {
 } from "./fixture.ts";
 import { formatLog } from "./log-fixture.ts";
 import { takeSnapshot } from "./snapshot-fixture.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const test = withTestStore();
 const COST = 102n;
@@ -78,7 +79,7 @@ describe("a rebuild", () => {
   });
 
   it("that brings spend to a cap has told of it when the first request is refused", async () => {
-    const key = await createTestKey(test.store, { hardCapCents: 1 });
+    const key = await createTestKey(test.store, { limits: monthLimits({ cap: 1 }) });
     const identity = await createIdentity(test.store, key);
     await (await createLog([chargeInput(identity, 1, 1_000_000n, { final: FINAL })])).rebuild();
     expect((await admitKnown(test.store, key)).decision).toBe("key_cap_reached");

@@ -15,6 +15,7 @@ import {
   ROUTE,
   withTestStore,
 } from "./fixture.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const test = withTestStore();
 
@@ -68,7 +69,11 @@ describe("findRequest", () => {
   });
 
   it("tells every check of a refused admission with the figures it was decided by", async () => {
-    const key = await createTestKey(test.store, { hardCapCents: 0 }, { hardCapCents: 7, currency: "EUR" });
+    const key = await createTestKey(
+      test.store,
+      { limits: monthLimits({ cap: 0 }) },
+      { limits: monthLimits({ cap: 7 }), currency: "EUR" },
+    );
     const input = admitInput(key);
     const admission = known(await test.store.admit(input));
     const found = await test.store.findRequest(key.organizationId, input.requestId, key.keyId);

@@ -15,6 +15,7 @@ import {
   USAGE_MONTHS,
   withTestStore,
 } from "./fixture.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const CENT = 1_000_000n;
 const PASSWORD = "of-a-test";
@@ -49,7 +50,11 @@ describe("a Redis user that may not publish", () => {
     { name: "without the channel", user: "no-channel", rights: ["resetchannels", "+@all"] },
   ])("charges all the same, and fires the alert, $name", async ({ user, rights }) => {
     const store = await connectAs(user, rights);
-    const key = await createTestKey(store, { budgetCents: 100 }, { budgetCents: 1_000 });
+    const key = await createTestKey(
+      store,
+      { limits: monthLimits({ budget: 100 }) },
+      { limits: monthLimits({ budget: 1_000 }) },
+    );
     const identity = await createIdentity(store, key);
     await store.hold(holdInput(identity));
     await store.charge(chargeInput(identity, 1, 85n * CENT, { final: FINAL }));
@@ -63,7 +68,9 @@ describe("a Redis user that may not publish", () => {
     const { items } = await store.listAlerts(key.organizationId, { limit: 10, after: null });
     expect(items.map(({ thresholdPercent }) => thresholdPercent)).toEqual([80]);
     // A changed amount fires too.
-    expect((await store.changeKey(key, { budgetCents: 80 }, null)).outcome).toBe("changed");
+    expect((await store.changeKey(key, { limits: monthLimits({ budget: 80 }) }, null)).outcome).toBe(
+      "changed",
+    );
     expect(store.firedAlerts()).toBe(3);
     expect(await store.listOutstandingDeliveries(key.organizationId)).toEqual(
       await test.store.listOutstandingDeliveries(key.organizationId),

@@ -21,6 +21,7 @@ import {
   FINAL,
   type TestKey,
 } from "./fixture.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 /** Of its own: commands are counted for a whole server. */
 let redis: PrivateRedis;
@@ -55,7 +56,7 @@ async function countCalls(run: () => Promise<unknown>): Promise<Record<string, n
 }
 
 const FAR = 1_000_000;
-const MONTH = { hardCapCents: FAR, budgetCents: FAR };
+const MONTH = { limits: monthLimits({ cap: FAR, budget: FAR }) };
 const DAY_AND_WEEK: readonly Limit[] = [
   { period: "day", kind: "cap", cents: FAR },
   { period: "week", kind: "cap", cents: FAR },

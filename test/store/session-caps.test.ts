@@ -17,6 +17,7 @@ import {
   withTestStore,
 } from "./fixture.ts";
 import { NO_TOKENS } from "../../src/shared/usage/token-usage.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const test = withTestStore();
 const CENT = 1_000_000n;
@@ -109,8 +110,8 @@ describe("the cap of a session", () => {
   });
 
   it("is named before a total that is reached as well, and before a month's", async () => {
-    const limits = [{ period: "total", kind: "cap", cents: 5 } as const];
-    const key = await createTestKey(test.store, { sessionCapCents: 5, hardCapCents: 5, limits });
+    const limits = [...monthLimits({ cap: 5 }), { period: "total", kind: "cap", cents: 5 } as const];
+    const key = await createTestKey(test.store, { sessionCapCents: 5, limits });
     await spend(key, 5n);
     expect((await hold(key)).held.outcome).toBe("session_cap_reached");
     expect((await hold(key, { session: "run 2" })).held).toMatchObject({
@@ -153,7 +154,7 @@ describe("the cap of a session with strict caps", () => {
   it("is named where it leaves less room than the others", async () => {
     const key = await createTestKey(
       test.store,
-      { sessionCapCents: 10, hardCapCents: 12 },
+      { sessionCapCents: 10, limits: monthLimits({ cap: 12 }) },
       { strictCaps: true },
     );
     await spend(key, 5n, { worstCaseMicrocents: 5n * CENT, session: "run 2" });

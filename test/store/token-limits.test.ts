@@ -16,6 +16,7 @@ import {
   timed,
   useTimedStore,
 } from "./windows-fixture.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 useTimedStore();
 
@@ -107,7 +108,7 @@ describe.skipIf(!canSetClock)("a limit of tokens per minute (sets Redis's clock:
   it("takes of no bucket for a request that is refused, nor for one that calls no model", async () => {
     const of = await createOwners();
     await limit(of, "key", "total", 1_000);
-    await timed().store.changeKey(of.key, { hardCapCents: 0 }, null);
+    await timed().store.changeKey(of.key, { limits: monthLimits({ cap: 0 }) }, null);
     const refused = await admitKnown(timed().store, of.key, { promptTokens: 500 });
     expect(refused.decision).toBe("key_cap_reached");
     await admitKnown(timed().store, of.key, { promptTokens: 500, metered: false });

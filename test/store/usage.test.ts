@@ -11,6 +11,7 @@ import {
   USAGE_MONTHS,
 } from "./fixture.ts";
 import { withTestStore } from "./fixture.ts";
+import { monthLimits } from "../support/month-limits.ts";
 
 const test = withTestStore();
 
@@ -136,7 +137,7 @@ describe("correct", () => {
   });
 
   it("can make spend negative, which no cap refuses", async () => {
-    const key = await createTestKey(test.store, { hardCapCents: 1 });
+    const key = await createTestKey(test.store, { limits: monthLimits({ cap: 1 }) });
     const result = await test.store.correct({ ...key, correctionId: "corr_3", amountMicrocents: -5n });
     expect(result).toMatchObject({ keyMicrocents: -5n, organizationMicrocents: -5n });
   });

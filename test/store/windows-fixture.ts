@@ -66,14 +66,10 @@ export async function createOwners(settings: Partial<OrganizationSettings> = {})
 
 export async function setLimits(of: Owners, scope: LimitScope, limits: readonly Limit[]): Promise<void> {
   const { store } = timed();
-  const ofMonth = (kind: Limit["kind"]) =>
-    limits.find((limit) => limit.period === "month" && limit.kind === kind)?.cents ?? null;
-  const months = { hardCapCents: ofMonth("cap"), budgetCents: ofMonth("budget") };
-  const others = limits.filter(({ period }) => period !== "month");
-  if (scope === "key") await store.changeKey(of.key, { ...months, limits: others }, null);
+  if (scope === "key") await store.changeKey(of.key, { limits }, null);
   else if (scope === "user") await store.changeUser(of.organizationId, of.userId, { limits }, null);
   else if (scope === "group") await store.changeGroup(of.organizationId, of.groupId, { limits }, null);
-  else await store.changeOrganization(of.organizationId, { ...months, limits: others }, null);
+  else await store.changeOrganization(of.organizationId, { limits }, null);
 }
 
 export const cap = (period: LimitPeriod, cents: number): Limit => ({ period, kind: "cap", cents });

@@ -1,6 +1,5 @@
 /** The keys, users and groups of an organization beside a model of them, which knows them by their places alone. */
 import { strict as assert } from "node:assert";
-import type { Limit } from "../../src/shared/settings/limits.ts";
 import type { Store } from "../../src/data-path/store/types.ts";
 import { formatOwnerIds } from "../../src/data-path/store/types/owner-ids.ts";
 import {
@@ -67,19 +66,18 @@ export class OwnersUnderTest {
   async change(store: Store, subject: Subject, changes: Partial<ModelOwner>): Promise<void> {
     const { limits, memberLimits, raises, user, group } = changes;
     const { organizationId } = this;
-    const common = {
+    const settings = {
       ...(raises && { raises: raises.map((raise) => ({ ...raise, reason: "day 1 2", createdBy: BY })) }),
+      ...(limits && { limits }),
       ...(memberLimits && { memberLimits }),
       ...(user !== undefined && { userId: user === null ? null : this.#idOf(`user ${user}`) }),
       ...(group !== undefined && { groupId: group === null ? null : this.#idOf(`group ${group}`) }),
     };
-    const apart = { ...common, ...(limits && withMonthApart(limits)) };
-    const together = { ...common, ...(limits && { limits }) };
     const changed = {
-      key: () => store.changeKey(this.#keyOf(subject), apart, null),
-      user: () => store.changeUser(organizationId, this.#idOf(subject), together, null),
-      group: () => store.changeGroup(organizationId, this.#idOf(subject), together, null),
-      organization: () => store.changeOrganization(organizationId, apart, null),
+      key: () => store.changeKey(this.#keyOf(subject), settings, null),
+      user: () => store.changeUser(organizationId, this.#idOf(subject), settings, null),
+      group: () => store.changeGroup(organizationId, this.#idOf(subject), settings, null),
+      organization: () => store.changeOrganization(organizationId, settings, null),
     };
     const { outcome } = await changed[subject.split(" ")[0] as keyof typeof changed]();
     assert.equal(outcome, "changed");
@@ -101,12 +99,4 @@ export class OwnersUnderTest {
   #idOf(subject: Subject): string {
     return this.#ids.get(subject)!;
   }
-}
-
-/** As keys and organizations have them. */
-function withMonthApart(limits: readonly Limit[]) {
-  const ofMonth = (kind: Limit["kind"]) =>
-    limits.find((limit) => limit.period === "month" && limit.kind === kind)?.cents ?? null;
-  const others = limits.filter(({ period }) => period !== "month");
-  return { hardCapCents: ofMonth("cap"), budgetCents: ofMonth("budget"), limits: others };
 }

@@ -9,7 +9,7 @@ import { GatewayError } from "../../shared/contract/errors.ts";
 import { setBounded } from "../../shared/collections/set-bounded.ts";
 import { KEY_SETTINGS } from "../../shared/settings/key.ts";
 import { newKeySettings } from "../../shared/settings/new-key.ts";
-import { defaultsOf, describeSettings } from "../../shared/settings/table.ts";
+import { defaultsOf, describeSettings, recordSettings } from "../../shared/settings/table.ts";
 import { USER_SETTINGS, type UserSettings } from "../../shared/settings/user.ts";
 import { displayProviderKey, providerKeyHash } from "../store/management/provider-keys.ts";
 import type { Store } from "../store/types.ts";
@@ -290,7 +290,7 @@ function describeKey(made: KeyRecord, user: UserRecord, { external, requestId }:
     { external, requestId },
     {
       target: { type: "key", id: made.id, name: made.name },
-      after: describeSettings(KEY_SETTINGS, made) satisfies AuditFields,
+      after: recordSettings(KEY_SETTINGS, made) satisfies AuditFields,
     },
   );
 }

@@ -4,9 +4,7 @@ import { isReached, wholeCents } from "../../shared/money/money.ts";
 import type { KeyRecord, OrganizationRecord } from "../store/types/management.ts";
 import type { LimitReading, LimitStatus, SpendFigures } from "../store/types/reporting.ts";
 import { dayAt, formatResetsAt, formatTimeOrNull, formatWindowEnd } from "../../shared/time/calendar.ts";
-import { LIMIT_KINDS, LIMIT_PERIODS } from "../../shared/settings/limits.ts";
-import { monthBudgetOf, monthCapOf } from "../../shared/settings/month-limits.ts";
-import { raisedCap } from "../../shared/settings/raises.ts";
+import { centsOf, LIMIT_KINDS, LIMIT_PERIODS } from "../../shared/settings/limits.ts";
 import type { AdmittedOwner } from "../store/types/admission.ts";
 import { LIMIT_SCOPES, type LimitScope } from "../store/types/decision.ts";
 import { TOKEN_LIMIT_ROWS, TOKEN_LIMIT_TYPES } from "../../shared/settings/token-limits.ts";
@@ -101,10 +99,7 @@ export interface KeyStatusInput {
 export function formatKeyStatus(input: KeyStatusInput): KeyStatus {
   const { key, organization, spend, limits, user, group, remainingRequests, burst } = input;
   const keySpent = spend.keyMicrocents.get(key.id) ?? 0n;
-  const ofMonth = { period: "month", nowMs: limits.timeMs } as const;
-  const keyCap = raisedCap(monthCapOf(key), key.raises, ofMonth);
   const isTold = ({ scope }: LimitStatus) => scope === "key" || !organization.hideAmounts;
-  const organizationCap = raisedCap(monthCapOf(organization), organization.raises, ofMonth);
   return {
     object: "key",
     id: key.id,
@@ -115,21 +110,13 @@ export function formatKeyStatus(input: KeyStatusInput): KeyStatus {
       name: organization.name,
       ...(organization.hideAmounts
         ? NO_AMOUNTS
-        : {
-            spent_cents: wholeCents(spend.organizationMicrocents),
-            hard_cap_cents: organizationCap,
-            budget_cents: monthBudgetOf(organization),
-            remaining_cents: remainingCents(organizationCap, spend.organizationMicrocents),
-          }),
+        : formatMonth("organization", spend.organizationMicrocents, limits)),
     },
     currency: organization.currency,
     month: spend.month,
     resets_at: formatResetsAt(spend.month),
     rate_limit: { requests_per_minute: key.requestsPerMinute, burst, remaining: remainingRequests },
-    spent_cents: wholeCents(keySpent),
-    hard_cap_cents: keyCap,
-    budget_cents: monthBudgetOf(key),
-    remaining_cents: remainingCents(keyCap, keySpent),
+    ...formatMonth("key", keySpent, limits),
     headroom_cents: headroomOf(limits.limits.filter(isTold)),
     blocked_by: limits.limits.find(isReachedCap)?.scope ?? null,
     allowed_models: key.allowedModels === null ? null : [...key.allowedModels],
@@ -164,6 +151,18 @@ function formatTokenLimits(scope: LimitScope, owner: TokenLimits | null): KeySta
 
 const NO_AMOUNTS = { spent_cents: null, hard_cap_cents: null, budget_cents: null, remaining_cents: null };
 const NO_AMOUNTS_OF_LIMIT = { cents: null, raised_cents: null, spent_cents: null, remaining_cents: null };
+
+/** Formats the published monthly fields of an owner. */
+function formatMonth(scope: LimitScope, spentMicrocents: bigint, { limits }: LimitReading) {
+  const own = limits.filter((limit) => limit.scope === scope);
+  const cap = centsOf(own, { period: "month", kind: "cap" });
+  return {
+    spent_cents: wholeCents(spentMicrocents),
+    hard_cap_cents: cap,
+    budget_cents: centsOf(own, { period: "month", kind: "budget" }),
+    remaining_cents: remainingCents(cap, spentMicrocents),
+  };
+}
 
 /** Formats a limit with its remaining amount, for clients and the management API. */
 export function formatLimit(limit: LimitStatus, timeMs: number) {

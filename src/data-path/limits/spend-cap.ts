@@ -5,12 +5,13 @@
 import { type ErrorCode, GatewayError } from "../../shared/contract/errors.ts";
 import { ceilCents, formatCents, isReached, remainingUnder, wholeCents } from "../../shared/money/money.ts";
 import { describeWindow, formatWindowEnd } from "../../shared/time/calendar.ts";
-import { type DashboardAddress, formatLimitPath } from "../../shared/contract/pages.ts";
+import type { DashboardAddress } from "../../shared/contract/pages.ts";
 import {
   describeExceeded,
   describeLimit,
   describeReached,
   type NamedLimit,
+  formatLimitPath,
 } from "../../shared/settings/limit-words.ts";
 import type { LimitPeriod } from "../../shared/settings/limits.ts";
 import { LIMIT_SCOPES, type LimitScope } from "../store/types/decision.ts";
@@ -186,7 +187,7 @@ function canWaitHelp(cap: ReachedCap): boolean {
 
 function describeRaise(cap: ReachedCap, dashboardUrl: string | null): string {
   if (dashboardUrl === null) return SCOPES[cap.scope].raise;
-  return `Raise the cap on ${dashboardUrl}${formatLimitPath(cap, "hard_cap")}`;
+  return `Raise the cap on ${dashboardUrl}${formatLimitPath(cap, "cap")}`;
 }
 
 function isCapReached({ capCents, spentMicrocents }: ReachedCap): boolean {

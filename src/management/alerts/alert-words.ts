@@ -1,9 +1,8 @@
 /** Texts of a message, for emails and webhooks that people read. */
 import { wholeCents } from "../../shared/money/money.ts";
-import { formatLimitPath } from "../../shared/contract/pages.ts";
-import { nameLimit, nameOwner } from "../../shared/settings/limit-words.ts";
+import { formatLimitPath, nameLimit, nameOwner } from "../../shared/settings/limit-words.ts";
 import { capitalize } from "../../shared/text/capitalize.ts";
-import { LIMIT_PERIODS } from "../../shared/settings/limits.ts";
+import { LIMIT_PERIODS, type LimitKind } from "../../shared/settings/limits.ts";
 import { LIMIT_SCOPES } from "../../data-path/store/types/decision.ts";
 import type { AlertMessage, AlertRecord } from "../../data-path/store/types/alerts.ts";
 import { describeWindow, formatWindowEnd } from "../../shared/time/calendar.ts";
@@ -70,7 +69,7 @@ export function isCapReached({ kind, thresholdPercent }: AlertRecord): boolean {
 
 /** Returns the field of the dashboard in which the amount is changed. */
 export function limitPathOf(alert: AlertRecord): string {
-  return formatLimitPath(alert, alert.kind);
+  return formatLimitPath(alert, limitKindOf(alert));
 }
 
 /** Cleans a name for an email's subject, which is one line and must not resemble an address or a second header. */
@@ -174,8 +173,13 @@ export function nameWindow({ period, windowStart, month }: AlertRecord): string 
 }
 
 /** Returns "monthly budget", "weekly hard cap". */
-export function limitNameOf({ period, kind }: Pick<AlertRecord, "period" | "kind">): string {
-  return nameLimit({ period, kind: kind === "hard_cap" ? "cap" : kind });
+export function limitNameOf(alert: Pick<AlertRecord, "period" | "kind">): string {
+  return nameLimit({ period: alert.period, kind: limitKindOf(alert) });
+}
+
+/** Returns the kind of limit; alerts use the published word for a cap. */
+function limitKindOf({ kind }: Pick<AlertRecord, "kind">): LimitKind {
+  return kind === "hard_cap" ? "cap" : kind;
 }
 
 /** Returns the limit's name with the month: "November 2026 budget". */

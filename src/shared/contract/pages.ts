@@ -30,18 +30,6 @@ export function ownerOfKey({ organizationId, keyId }: { organizationId: string; 
 }
 
 /**
- * Returns the path of the field in which a limit is changed: on its owner's page, or in the organization's
- * settings.
- */
-export function formatLimitPath(subject: LimitSubject, kind: "budget" | "hard_cap"): string {
-  const { scope, period } = subject;
-  // Fields are named like their settings in the API. Monthly limits of keys and organizations came first and
-  // have fields of their own.
-  const isOfMonth = period === "month" && (scope === "key" || scope === "organization");
-  return `${formatOwnerPath(subject)}#${isOfMonth ? `${kind}_cents` : "limits"}`;
-}
-
-/**
  * Returns " Change it on https://…" to append to a sentence about a limit; '' if the dashboard's address is
  * not set.
  */

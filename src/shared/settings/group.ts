@@ -1,6 +1,7 @@
 /** Kind of setting that groups other settings: an object in the API, one JSON field in Redis. */
 import * as z from "zod";
 import { record } from "./input-schemas.ts";
+import { refuseConflict } from "./month-limits.ts";
 import { asJson } from "./kinds.ts";
 import type { Kind, RecordOf, Setting, Settings } from "./setting.ts";
 import {
@@ -11,6 +12,7 @@ import {
   defaultsOf,
   type DescriptionOf,
   describeSettings,
+  ownRows,
   recordSettings,
 } from "./table.ts";
 
@@ -31,17 +33,16 @@ export function isGroup(kind: Setting["kind"]): kind is GroupKind<Settings> {
 export function group<const Members extends Settings>(members: Members): GroupKind<Members> {
   const defaults: Readonly<Record<string, unknown>> = defaultsOf(members);
   // A missing member of a record has its default.
-  const shape = Object.entries(members).map(([name, { kind }]) => [
-    name,
-    kind.stored.default(defaults[name]),
-  ]);
+  const shape = ownRows(members).map(([name, { kind }]) => [name, kind.stored.default(defaults[name])]);
   const stored = z.object(Object.fromEntries(shape)) as unknown as z.ZodType<RecordOf<Members>>;
   const values = Object.values(members).map(({ apiName, kind }) => `\`${apiName}\` (${kind.values})`);
   return {
     notation: "group",
     values: values.join(", "),
     members,
-    input: record(changeShape(members)) as unknown as z.ZodType<ChangeOf<Members>>,
+    input: record(changeShape(members)).superRefine(refuseConflict) as unknown as z.ZodType<
+      ChangeOf<Members>
+    >,
     output: z.strictObject(answerShape(members)) as unknown as z.ZodType<DescriptionOf<Members>>,
     stored,
     convert: (wanted, current) => ({ ...current, ...convertSettings(members, wanted, current) }),

@@ -11,7 +11,7 @@ import {
   userIdOrNull,
   wholeNumberOrNull,
 } from "./kinds.ts";
-import { LIMITS_ROW } from "./limits.ts";
+import { LIMITS_ROW } from "./limit-settings.ts";
 import { monthRows } from "./month-limits.ts";
 import { NAME_ROW, NOTE_ROW } from "./owner-rows.ts";
 import { RAISES_ROW } from "./raises.ts";

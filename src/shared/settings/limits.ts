@@ -1,13 +1,9 @@
 /**
  * Limits of spend in a window: `day`, `week` (from Monday), `month`, all in UTC, and `total`, which never
  * ends. A cap rejects requests, a budget only alerts. At most one limit of each period and kind.
- * Monthly limits of keys and organizations came first: they have fields of their own, named in `MONTH_NAMES`,
- * and the stored `limits` are all others. The API returns and accepts both forms (`month-limits.ts`).
+ * Every limit of an owner is a row of its setting `limits`. `month-limits.ts` has the API's aliases.
  */
-import * as z from "zod";
-import { formatCents, MAX_CENTS, parseCents } from "../money/money.ts";
-import { record, whole } from "./input-schemas.ts";
-import type { Kind } from "./setting.ts";
+import { formatCents, parseCents } from "../money/money.ts";
 
 /** From shortest to longest. */
 export const LIMIT_PERIODS = ["day", "week", "month", "total"] as const;
@@ -25,116 +21,29 @@ export type Limit = {
   readonly cents: number;
 };
 
-/** Names in the API of the settings for monthly limits of a key and of an organization: see `month-limits.ts`. */
+/** Period and kind, which identify a row of an owner's limits. */
+export type LimitName = Pick<Limit, "period" | "kind">;
+
+/** Aliases in the API for the monthly rows of a key and of an organization: see `month-limits.ts`. */
 export const MONTH_NAMES = { cap: "hard_cap_cents", budget: "budget_cents" } as const;
 
 /** Part of a sentence for the API documentation. */
 export const MONTH_NAMES_TOO = `\`${MONTH_NAMES.cap}\` and \`${MONTH_NAMES.budget}\` are its monthly rows.`;
 
-const STORED_ROW = /^(day|week|month|total) (cap|budget) (\d+)$/;
-const PERIOD_ERROR = `expected ${LIMIT_PERIODS.slice(0, -1).join(", ")} or total`;
-const LIST_ERROR = "expected a list of limits, at most one of each period and kind";
-
-const limitInput = record({
-  period: z.enum(LIMIT_PERIODS, { error: PERIOD_ERROR }),
-  kind: z.enum(LIMIT_KINDS, { error: "expected cap or budget" }),
-  cents: whole(0, MAX_CENTS, "cents"),
-});
-
-/** List of limits, sorted by period and kind. */
-export function limits(): Kind<readonly Limit[]> {
-  const output: z.ZodType<readonly Limit[]> = z.array(
-    z.strictObject({ period: z.enum(LIMIT_PERIODS), kind: z.enum(LIMIT_KINDS), cents: z.int() }),
-  );
-  return {
-    notation: "limits",
-    values: `a list of \`period\` (${LIMIT_PERIODS.join(", ")}), \`kind\` (${LIMIT_KINDS.join(", ")}) and \`cents\`, at most one of each period and kind`,
-    input: z
-      .array(limitInput, { error: LIST_ERROR })
-      .max(LIMIT_PERIODS.length * LIMIT_KINDS.length, { error: LIST_ERROR })
-      .superRefine(refuseTwice)
-      .meta({ examples: [[{ period: "week", kind: "cap", cents: 2000 }]] }),
-    output,
-    stored: output,
-    convert: orderLimits,
-    describe: (rows) => rows,
-    format: formatLimits,
-    parse: parseLimits,
-  };
+/** Returns the amount of a row in whole cents, without temporary increases; null for no such row. */
+export function centsOf(rows: readonly Limit[], { period, kind }: LimitName): number | null {
+  return rows.find((row) => row.period === period && row.kind === kind)?.cents ?? null;
 }
 
-/** Row `limits` of an owner. */
-export const LIMITS_ROW = {
-  apiName: "limits",
-  field: "limits",
-  kind: limits(),
-  default: [],
-  description: `Hard caps and budgets; ${MONTH_NAMES_TOO} Replaces the whole list.`,
-  label: "Limits",
-  hint: "A row without an amount is no limit.",
-  cli: {
-    option: {
-      flags: "--limits <list>",
-      help: 'all limits, replaces the list: "day cap 5.00, week budget 20", or none',
-    },
-    label: "limits",
-    none: "none",
-  },
-} as const;
-
-/** Name in the API and in Redis. */
-export const MEMBER_LIMITS = "member_limits";
-
-/**
- * Returns that row.
- * @param who.member Members, such as "user of the group"; `help`: the same on the command line.
- */
-export function memberLimitsRow({ member, help }: { readonly member: string; readonly help: string }) {
-  return {
-    apiName: MEMBER_LIMITS,
-    field: MEMBER_LIMITS,
-    kind: limits(),
-    default: [],
-    description: `Limits of each ${member}; a user's own limit of that period and kind replaces it. Replaces the whole list.`,
-    label: "Limits of each member",
-    hint: `For each ${member}. A user's own limit takes precedence.`,
-    cli: {
-      option: {
-        flags: "--member-limits <list>",
-        help: `limits of each ${help}: "day cap 5.00, week budget 20", or none`,
-      },
-      label: "limits of each member",
-      none: "none",
-    },
-  } as const;
+/** Sets the amount of a row, or removes the row if the amount is null. */
+export function withCents(rows: readonly Limit[], name: LimitName, cents: number | null): readonly Limit[] {
+  const others = withoutRows(rows, [name]);
+  return cents === null ? others : orderLimits([...others, { ...name, cents }]);
 }
 
-/** Returns the limits of a user: its own, and the member limits of its group or, without one, of its organization. */
-export function limitsOfMember(
-  user: { readonly limits: readonly Limit[] },
-  { memberLimits }: { readonly memberLimits: readonly Limit[] },
-): readonly Limit[] {
-  return [...user.limits, ...memberLimits];
-}
-
-/** Returns the limits whose windows an owner's settings, or a change of them, need: its own and those of members. */
-export function limitsAsked({
-  limits: own = [],
-  memberLimits = [],
-}: {
-  readonly limits?: readonly Limit[];
-  readonly memberLimits?: readonly Limit[];
-}): readonly Limit[] {
-  return [...own, ...memberLimits];
-}
-
-function refuseTwice(rows: readonly Limit[], context: z.RefinementCtx): void {
-  for (const [place, { period, kind }] of rows.entries()) {
-    const first = rows.findIndex((row) => row.period === period && row.kind === kind);
-    if (first === place) continue;
-    const message = `there is another ${period} ${kind}: expected at most one of each period and kind`;
-    context.addIssue({ code: "custom", message, path: [place] });
-  }
+/** Removes rows. */
+export function withoutRows(rows: readonly Limit[], names: readonly LimitName[]): readonly Limit[] {
+  return rows.filter((row) => !names.some(({ period, kind }) => row.period === period && row.kind === kind));
 }
 
 /** Sorts limits by period and kind. */
@@ -142,21 +51,6 @@ export function orderLimits(rows: readonly Limit[]): readonly Limit[] {
   return LIMIT_PERIODS.flatMap((period) =>
     LIMIT_KINDS.flatMap((kind) => rows.filter((row) => row.period === period && row.kind === kind)),
   );
-}
-
-/** Formats "day cap 500,week budget 2000" for scripts in Redis; '' for none. */
-function formatLimits(rows: readonly Limit[]): string {
-  return rows.map(({ period, kind, cents }) => `${period} ${kind} ${cents}`).join(",");
-}
-
-/** @throws TypeError if the text was not written by `formatLimits`. */
-function parseLimits(text: string): readonly Limit[] {
-  if (text === "") return [];
-  return text.split(",").map((row) => {
-    const match = STORED_ROW.exec(row);
-    if (match === null) throw new TypeError(`"${row}" is no limit`);
-    return { period: match[1] as LimitPeriod, kind: match[2] as LimitKind, cents: Number(match[3]) };
-  });
 }
 
 /** Formats "day cap 5.00" for each, as on the command line and the dashboard. */

@@ -2,9 +2,10 @@
 import { group } from "./group.ts";
 import { DEFAULT_REQUESTS_PER_MINUTE, ON_CAP, RATE_BOUNDS } from "./key.ts";
 import { choice, amountOrNull, currency, emails, flag, name, rateOrNull, wholeNumber } from "./kinds.ts";
-import { limits, LIMITS_ROW, memberLimitsRow, MONTH_NAMES_TOO } from "./limits.ts";
+import { limits, LIMITS_ROW, memberLimitsRow } from "./limit-settings.ts";
+import { MONTH_NAMES_TOO } from "./limits.ts";
 import { MODEL_NAMES } from "./model-names.ts";
-import { monthRows } from "./month-limits.ts";
+import { monthRow, monthRows } from "./month-limits.ts";
 import { RAISES_ROW } from "./raises.ts";
 import { defineSettings, type RecordOf } from "./setting.ts";
 import { defaultsOf } from "./table.ts";
@@ -84,9 +85,7 @@ const KEY_DEFAULTS = defineSettings({
     },
   },
   hardCapCents: {
-    apiName: "hard_cap_cents",
-    kind: amountOrNull(),
-    default: null,
+    ...monthRow("cap"),
     description: "Monthly hard cap, in whole cents; null: none.",
     label: "Monthly hard cap of a key",
     hint: "Empty: none.",
@@ -96,9 +95,7 @@ const KEY_DEFAULTS = defineSettings({
     },
   },
   budgetCents: {
-    apiName: "budget_cents",
-    kind: amountOrNull(),
-    default: null,
+    ...monthRow("budget"),
     description: "Monthly budget, in whole cents; null: none.",
     label: "Monthly budget of a key",
     hint: "Empty: none.",

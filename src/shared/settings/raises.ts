@@ -46,7 +46,7 @@ const storedRaise = z.object({
 });
 /** Fields that scripts ignore, in a form without spaces and commas. */
 const storedDetails = storedRaise.pick({ id: true, reason: true, createdBy: true });
-const STORED_ROW = /^(day|week|month|total) (\d+) (\d+):(\S+)$/;
+const STORED_ROW = new RegExp(`^(${LIMIT_PERIODS.join("|")}) (\\d+) (\\d+):(\\S+)$`);
 
 function raises(): Kind<readonly Raise[], readonly ShownRaise[], readonly ShownRaise[]> {
   const output: z.ZodType<readonly ShownRaise[]> = z.array(shownRaise);
@@ -93,11 +93,10 @@ export function liveRaises(raises: readonly Raise[], nowMs: number): readonly Ra
 
 /** Returns the cap of this period with its active increases. */
 export function raisedCap(
-  cents: number | null,
+  cents: number,
   raises: readonly Raise[],
   { period, nowMs }: { readonly period: LimitPeriod; readonly nowMs: number },
-): number | null {
-  if (cents === null) return null;
+): number {
   const ofPeriod = liveRaises(raises, nowMs).filter((raise) => raise.period === period);
   return Math.min(
     MAX_CENTS,

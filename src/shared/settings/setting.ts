@@ -5,6 +5,7 @@
  * defined in its table and in the rule that uses it. The audit log always has every change of every setting.
  */
 import type { z } from "zod";
+import type { LimitName } from "./limits.ts";
 
 /** Notation for people: determines the dashboard's field and the command line's parser. */
 export type Notation =
@@ -88,6 +89,11 @@ export interface CommandTexts {
   readonly column?: string;
 }
 
+/** Alias in the API for one row of the table's setting `limits`. Records have the row and not the alias. */
+export interface LimitAlias extends Setting {
+  readonly aliasOf: LimitName;
+}
+
 /** Setting with its own field in a Redis hash; a group's members are in the group's field. */
 export interface StoredSetting extends Setting {
   readonly field: string;
@@ -96,19 +102,22 @@ export interface StoredSetting extends Setting {
 }
 
 /** The keys are the names in records. */
-export type Settings = Readonly<Record<string, Setting>>;
-export type StoredSettings = Readonly<Record<string, StoredSetting>>;
+export type Settings = Readonly<Record<string, Setting | LimitAlias>>;
+export type StoredSettings = Readonly<Record<string, StoredSetting | LimitAlias>>;
 
 export type ValueOf<Row extends Setting> = z.output<Row["kind"]["stored"]>;
 
 /** Record that a table describes. */
-export type RecordOf<Table extends Settings> = { readonly [Name in keyof Table]: ValueOf<Table[Name]> };
+export type RecordOf<Table extends Settings> = {
+  readonly [Name in keyof Table as Table[Name] extends LimitAlias ? never : Name]: ValueOf<Table[Name]>;
+};
 
 /** Part of such a record that an admission returns. */
-export type AdmittedOf<Table extends StoredSettings> = Pick<
-  RecordOf<Table>,
-  { [Name in keyof Table]: Table[Name] extends { readonly inAdmission: true } ? Name : never }[keyof Table]
->;
+export type AdmittedOf<Table extends StoredSettings> = {
+  readonly [
+    Name in keyof Table as Table[Name] extends { readonly inAdmission: true } ? Name : never
+  ]: ValueOf<Table[Name]>;
+};
 
 /** Returns the table; checks that each default is a value of its row's kind. */
 export function defineSettings<const Table extends Settings>(

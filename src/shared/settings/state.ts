@@ -2,9 +2,7 @@
 import { isReached } from "../money/money.ts";
 import type { KeySettings } from "./key.ts";
 import type { Limit } from "./limits.ts";
-import { monthBudgetOf, monthCapOf, type MonthLimits } from "./month-limits.ts";
 import type { OrganizationSettings } from "./organization.ts";
-import { raisedCap } from "./raises.ts";
 
 export const KEY_STATES = ["active", "over_budget", "cap_reached", "expired", "disabled"] as const;
 export type KeyState = (typeof KEY_STATES)[number];
@@ -29,29 +27,18 @@ const TEXTS: Readonly<Record<KeyState | OrganizationState, StateText>> = {
   deleted: { words: "deleted", level: "off" },
 };
 
-type Limits = MonthLimits & Pick<KeySettings, "raises">;
-
-/** Spend compared with a key's or organization's own limits. */
-export interface LimitSpend {
-  /** Spend in the month. */
+/** Own limit in force of a key or organization, with the spend of its window. */
+export interface LimitSpend extends Pick<Limit, "kind" | "cents"> {
   readonly spentMicrocents: bigint;
-  readonly nowMs: number;
-  /** Limits in force of other windows than the month. */
-  readonly otherLimits: readonly {
-    readonly kind: Limit["kind"];
-    readonly cents: number;
-    readonly spentMicrocents: bigint;
-  }[];
 }
 
 /** Returns the first reason why the key's requests are rejected; exceeding a budget does not reject. */
 export function keyStateOf(
-  settings: Limits & Pick<KeySettings, "disabled" | "expiresAtMs">,
-  spend: LimitSpend,
+  { disabled, expiresAtMs }: Pick<KeySettings, "disabled" | "expiresAtMs">,
+  { limits, nowMs }: { readonly limits: readonly LimitSpend[]; readonly nowMs: number },
 ): KeyState {
-  if (settings.disabled) return "disabled";
-  if (settings.expiresAtMs !== null && settings.expiresAtMs <= spend.nowMs) return "expired";
-  return spendStateOf(settings, spend);
+  if (disabled) return "disabled";
+  return expiresAtMs !== null && expiresAtMs <= nowMs ? "expired" : spendStateOf(limits);
 }
 
 interface Deletable {
@@ -71,23 +58,20 @@ export function isUsable(
 
 /** Returns the first reason why the requests of all keys are rejected; exceeding a budget does not reject. */
 export function organizationStateOf(
-  settings: Limits & Pick<OrganizationSettings, "suspended"> & { readonly deletedAtMs: number | null },
-  spend: LimitSpend,
+  {
+    suspended,
+    deletedAtMs,
+  }: Pick<OrganizationSettings, "suspended"> & { readonly deletedAtMs: number | null },
+  limits: readonly LimitSpend[],
 ): OrganizationState {
-  if (settings.deletedAtMs !== null) return "deleted";
-  return settings.suspended ? "suspended" : spendStateOf(settings, spend);
+  if (deletedAtMs !== null) return "deleted";
+  return suspended ? "suspended" : spendStateOf(limits);
 }
 
-function spendStateOf(settings: Limits, { spentMicrocents, nowMs, otherLimits }: LimitSpend) {
-  const isSetAndReached = (cents: number | null, spent: bigint): boolean =>
-    cents !== null && isReached(cents, spent);
-  const isAnyReached = (kind: Limit["kind"]): boolean =>
-    otherLimits.some((limit) => limit.kind === kind && isSetAndReached(limit.cents, limit.spentMicrocents));
-  const capCents = raisedCap(monthCapOf(settings), settings.raises, { period: "month", nowMs });
-  if (isSetAndReached(capCents, spentMicrocents) || isAnyReached("cap")) return "cap_reached";
-  return isSetAndReached(monthBudgetOf(settings), spentMicrocents) || isAnyReached("budget")
-    ? "over_budget"
-    : "active";
+function spendStateOf(limits: readonly LimitSpend[]) {
+  const reached = limits.filter(({ cents, spentMicrocents }) => isReached(cents, spentMicrocents));
+  if (reached.some(({ kind }) => kind === "cap")) return "cap_reached";
+  return reached.length > 0 ? "over_budget" : "active";
 }
 
 /** @param state From an API response; a newer gateway may send unknown states. */

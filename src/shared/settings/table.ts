@@ -3,7 +3,8 @@
  * not that a loop over them keeps each row's type.
  */
 import type { z } from "zod";
-import type { RecordOf, Setting, Settings, StoredSetting, StoredSettings } from "./setting.ts";
+import { centsOf, type Limit, type LimitName, withCents, withoutRows } from "./limits.ts";
+import type { LimitAlias, RecordOf, Setting, Settings, StoredSetting, StoredSettings } from "./setting.ts";
 import { capitalize } from "../text/capitalize.ts";
 
 type Input<Row extends Setting> = Row["kind"]["input"];
@@ -37,10 +38,10 @@ export type ChangeOf<Table extends Settings> = {
   readonly [Name in keyof Table as GivenName<Table[Name]>]?: z.output<Input<Table[Name]>> | undefined;
 };
 
-/** Names of settings with a default. */
-type Defaulted<Table extends Settings> = {
-  [Name in keyof Table]: Table[Name] extends { readonly default: unknown } ? Name : never;
-}[keyof Table];
+/** Settings with a default. */
+type Defaulted<Table extends Settings> = RecordOf<{
+  [Name in keyof Table as Table[Name] extends { readonly default: unknown } ? Name : never]: Table[Name];
+}>;
 
 export function changeShape<Table extends Settings>(table: Table): ChangeShape<Table> {
   return shapeOf(givenRows(table), (row) => inputOf(row).optional()) as ChangeShape<Table>;
@@ -58,10 +59,29 @@ export function answerShape<Table extends Settings>(table: Table): AnswerShape<T
 }
 
 /** Returns the default values, without required settings. */
-export function defaultsOf<Table extends Settings>(table: Table): Pick<RecordOf<Table>, Defaulted<Table>> {
-  const given = Object.entries(table).filter(([, row]) => !isRequired(row));
-  const values = Object.fromEntries(given.map(([name, row]) => [name, row.default]));
-  return values as Pick<RecordOf<Table>, Defaulted<Table>>;
+export function defaultsOf<Table extends Settings>(table: Table): Defaulted<Table> {
+  const given = ownRows(table).filter(([, row]) => !isRequired(row));
+  return Object.fromEntries(given.map(([name, row]) => [name, row.default])) as Defaulted<Table>;
+}
+
+/** Lists the settings of records: all but aliases. */
+export function ownRows<Row extends Setting>(
+  table: Readonly<Record<string, Row | LimitAlias>>,
+): [name: string, row: Row][] {
+  return Object.entries(table).filter((entry): entry is [string, Row] => aliasOf(entry[1]) === null);
+}
+
+/** Lists the rows of `limits` that have an alias. */
+export function aliasesOf(table: Settings): LimitName[] {
+  return Object.values(table).flatMap((row) => aliasOf(row) ?? []);
+}
+
+export function aliasOf(row: Setting | LimitAlias): LimitName | null {
+  return "aliasOf" in row ? row.aliasOf : null;
+}
+
+function limitsOf(record: Readonly<Record<string, unknown>>): readonly Limit[] {
+  return (record["limits"] ?? []) as readonly Limit[];
 }
 
 /**
@@ -71,37 +91,56 @@ export function defaultsOf<Table extends Settings>(table: Table): Pick<RecordOf<
 export function convertSettings<Table extends Settings>(
   table: Table,
   wanted: ChangeOf<Table>,
-  current: Partial<RecordOf<Table>> | null,
+  current: RecordOf<Table> | null,
 ): Partial<RecordOf<Table>> {
   const given = wanted as Readonly<Record<string, unknown>>;
   const now: Readonly<Record<string, unknown>> = current ?? {};
-  const converted = Object.entries(table)
-    .filter(([, row]) => given[row.apiName] !== undefined)
-    .map(([name, row]) => [name, row.kind.convert(given[row.apiName], now[name] ?? row.default)]);
-  return Object.fromEntries(converted) as Partial<RecordOf<Table>>;
+  const converted: Record<string, unknown> = {};
+  for (const [name, row] of Object.entries(table)) {
+    const value = given[row.apiName];
+    const alias = aliasOf(row);
+    if (value === undefined) continue;
+    if (alias === null) converted[name] = row.kind.convert(value, now[name] ?? row.default);
+    // A given `limits` has the same amount: refuseConflict.
+    else if (given["limits"] === undefined) {
+      converted["limits"] = withCents(limitsOf({ ...now, ...converted }), alias, value as number | null);
+    }
+  }
+  return converted as Partial<RecordOf<Table>>;
 }
 
-/** Returns settings for the audit log, in which all stored differences are visible. Never contains a secret. */
+/**
+ * Returns settings for the audit log, in which all stored differences are visible, limits with an alias only
+ * under it. Never contains a secret.
+ */
 export function recordSettings<Table extends Settings>(
   table: Table,
   record: RecordOf<Table>,
 ): DescriptionOf<Table> {
-  const recorded = Object.entries(table).map(([name, { apiName, kind }]) => [
-    apiName,
-    kind.record === undefined ? kind.describe(record[name]) : kind.record(record[name]),
-  ]);
-  return Object.fromEntries(recorded) as DescriptionOf<Table>;
+  const aliases = aliasesOf(table);
+  return describe(table, record, (name, { kind }, value) => {
+    if (name === "limits") return withoutRows(limitsOf(record), aliases);
+    return kind.record === undefined ? kind.describe(value) : kind.record(value);
+  });
 }
 
-/** Returns settings for the API. Never contains a secret. */
+/** Returns settings for the API, limits with an alias in both forms. Never contains a secret. */
 export function describeSettings<Table extends Settings>(
   table: Table,
   record: RecordOf<Table>,
 ): DescriptionOf<Table> {
-  const described = Object.entries(table).map(([name, row]) => [
-    row.apiName,
-    row.kind.describe(record[name]),
-  ]);
+  return describe(table, record, (_name, { kind }, value) => kind.describe(value));
+}
+
+function describe<Table extends Settings>(
+  table: Table,
+  record: Readonly<Record<string, unknown>>,
+  show: (name: string, row: Setting, value: unknown) => unknown,
+): DescriptionOf<Table> {
+  const described = Object.entries(table).map(([name, row]) => {
+    const alias = aliasOf(row);
+    return [row.apiName, alias === null ? show(name, row, record[name]) : centsOf(limitsOf(record), alias)];
+  });
   return Object.fromEntries(described) as DescriptionOf<Table>;
 }
 
@@ -111,7 +150,7 @@ export function formatFields<Table extends StoredSettings>(
   settings: Partial<RecordOf<Table>>,
 ): string[] {
   const given: Readonly<Record<string, unknown>> = settings;
-  return Object.entries(table)
+  return ownRows(table)
     .filter(([name]) => given[name] !== undefined)
     .flatMap(([name, row]) => [row.field, row.kind.format(given[name])]);
 }
@@ -121,7 +160,7 @@ export function parseFields<Table extends StoredSettings>(
   table: Table,
   fields: Readonly<Record<string, string>>,
 ): RecordOf<Table> {
-  const parsed = Object.entries(table).map(([name, row]) => {
+  const parsed = ownRows(table).map(([name, row]) => {
     const field = fields[row.field];
     if (field === undefined && isRequired(row)) {
       throw new TypeError(`a record in Redis has no field "${row.field}"`);
@@ -133,7 +172,7 @@ export function parseFields<Table extends StoredSettings>(
 
 /** Lists the settings that an admission returns, in the order of the table. */
 export function admittedRows(table: StoredSettings): [name: string, row: StoredSetting][] {
-  return Object.entries(table).filter(([, row]) => row.inAdmission === true);
+  return ownRows(table).filter(([, row]) => row.inAdmission === true);
 }
 
 /** Returns whether a setting is required for creation. */

@@ -1,5 +1,5 @@
 /** Settings of a group of users, a team. (`group.ts` is unrelated: a setting that groups settings.) */
-import { LIMITS_ROW, memberLimitsRow } from "./limits.ts";
+import { LIMITS_ROW, memberLimitsRow } from "./limit-settings.ts";
 import { NAME_ROW, NOTE_ROW } from "./owner-rows.ts";
 import { RAISES_ROW } from "./raises.ts";
 import { defineSettings, type RecordOf } from "./setting.ts";

@@ -3,7 +3,7 @@
  * add a row.
  */
 import { emailOrNull, flag, groupIdOrNull } from "./kinds.ts";
-import { LIMITS_ROW } from "./limits.ts";
+import { LIMITS_ROW } from "./limit-settings.ts";
 import { NAME_ROW, NOTE_ROW } from "./owner-rows.ts";
 import { RAISES_ROW } from "./raises.ts";
 import { defineSettings, type RecordOf } from "./setting.ts";

@@ -14,6 +14,7 @@ import type { OrganizationSettings } from "../../../src/shared/settings/organiza
 import type { RawResponse } from "../edge/raw-client.ts";
 import { useKeyOfCapped, useKeyOfDisabledUser, withKey } from "./owners-keys.ts";
 import { killAllWorkers } from "./worker-processes.ts";
+import { monthLimits } from "../../support/month-limits.ts";
 
 export const WORKERS = 2;
 export const MAX_BODY_BYTES = 1_048_576;
@@ -178,7 +179,7 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
     caller: "none",
   },
   hard_cap_reached: {
-    provoke: withKey({ hardCapCents: 0, name: "ci" }),
+    provoke: withKey({ limits: monthLimits({ cap: 0 }), name: "ci" }),
     message: /^Monthly hard cap of 0\.00 USD for API key "ci" reached: 0\.00 USD spent in \w+ \d{4}\. Raise /,
     fields: { scope: "key", period: "month", resets_at: MIDNIGHT, spent_cents: 0, hard_cap_cents: 0 },
   },
@@ -195,7 +196,7 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
     fields: { scope: "group", period: "day", resets_at: MIDNIGHT, spent_cents: 0, hard_cap_cents: 0 },
   },
   org_hard_cap_reached: {
-    provoke: withKey({}, { hardCapCents: 0 }),
+    provoke: withKey({}, { limits: monthLimits({ cap: 0 }) }),
     message:
       /^Monthly hard cap of 0\.00 USD for organization "Test [-0-9a-f]+" reached: .*organization's inference settings/,
     fields: {

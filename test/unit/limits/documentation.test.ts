@@ -34,20 +34,15 @@ describe("docs/key-api.md", () => {
       name: "ci",
       display: "sk-igw-…a1B2",
       requestsPerMinute: 600,
-      hardCapCents: 5_000,
-      budgetCents: 4_000,
       allowedModels: null,
       expiresAtMs: null,
-      raises: [],
     };
     const organization = {
       id: "org_1",
       name: "Acme",
       currency: "USD",
-      hardCapCents: 100_000,
-      budgetCents: null,
-      raises: [],
     };
+    const month = { period: "month", raisedCents: 0 };
     const body = formatKeyStatus({
       key,
       organization,
@@ -65,14 +60,9 @@ describe("docs/key-api.md", () => {
       limits: {
         timeMs: Date.UTC(2026, 10, 21),
         limits: [
-          {
-            scope: "key",
-            period: "month",
-            kind: "cap",
-            cents: 5_000,
-            raisedCents: 0,
-            spentMicrocents: 13_000_001n,
-          },
+          { scope: "key", ...month, kind: "cap", cents: 5_000, spentMicrocents: 13_000_001n },
+          { scope: "key", ...month, kind: "budget", cents: 4_000, spentMicrocents: 13_000_001n },
+          { scope: "organization", ...month, kind: "cap", cents: 100_000, spentMicrocents: 1_201_000_000n },
         ],
       },
     } as unknown as Parameters<typeof formatKeyStatus>[0]);

@@ -3,6 +3,7 @@ import { formatKeyStatus, type KeyStatusInput } from "../../../src/data-path/lim
 import { KEY_SETTINGS } from "../../../src/shared/settings/key.ts";
 import { defaultsOf } from "../../../src/shared/settings/table.ts";
 import type { LimitScope } from "../../../src/data-path/store/types/decision.ts";
+import type { LimitKind } from "../../../src/shared/settings/limits.ts";
 import type { LimitStatus } from "../../../src/data-path/store/types/reporting.ts";
 
 const CENT = 1_000_000n;
@@ -14,8 +15,6 @@ const KEY: KeyStatusInput["key"] = {
   name: "ci",
   display: "sk-igw-…a1B2",
   requestsPerMinute: 600,
-  hardCapCents: 5_000,
-  budgetCents: 4_000,
   createdAtMs: 0,
   deletedAtMs: null,
   formerKeyUntilMs: null,
@@ -26,8 +25,6 @@ const ORGANIZATION: KeyStatusInput["organization"] = {
   id: "org_1",
   name: "Acme",
   currency: "USD",
-  hardCapCents: 100_000,
-  budgetCents: null,
   strictCaps: false,
   tokensPerMinute: null,
   inputTokensPerMinute: null,
@@ -43,7 +40,7 @@ const ORGANIZATION: KeyStatusInput["organization"] = {
   modelNames: { aliases: {}, defaultModel: null },
   suspended: false,
   notifications: { dashboard: true, emails: [], webhook: null, webhooks: [] },
-  keyDefaults: { requestsPerMinute: null, hardCapCents: null, budgetCents: null, limits: [] },
+  keyDefaults: { requestsPerMinute: null, limits: [] },
   limits: [],
   raises: [],
   memberLimits: [],
@@ -56,6 +53,7 @@ interface Figures {
   readonly keySpent?: bigint;
   readonly organizationSpent?: bigint;
   readonly keyCap?: number | null;
+  readonly keyBudget?: number | null;
   readonly organizationCap?: number | null;
   readonly month?: string;
   readonly hideAmounts?: boolean;
@@ -67,6 +65,7 @@ function statusOf({
   keySpent = 0n,
   organizationSpent = 0n,
   keyCap = null,
+  keyBudget = null,
   organizationCap = null,
   month = "2026-11",
   hideAmounts = false,
@@ -74,10 +73,9 @@ function statusOf({
   organizationInputTokens = null,
 }: Figures) {
   return formatKeyStatus({
-    key: { ...KEY, hardCapCents: keyCap, tokensPerMinute: keyTokens },
+    key: { ...KEY, tokensPerMinute: keyTokens },
     organization: {
       ...ORGANIZATION,
-      hardCapCents: organizationCap,
       hideAmounts,
       inputTokensPerMinute: organizationInputTokens,
     },
@@ -91,8 +89,9 @@ function statusOf({
     limits: {
       timeMs: Date.UTC(2026, 10, 21),
       limits: [
-        capOf("key", keyCap, keySpent),
-        capOf("organization", organizationCap, organizationSpent),
+        monthOf("key", "cap", keyCap, keySpent),
+        monthOf("key", "budget", keyBudget, keySpent),
+        monthOf("organization", "cap", organizationCap, organizationSpent),
       ].flat(),
     },
     user: null,
@@ -102,10 +101,13 @@ function statusOf({
   });
 }
 
-function capOf(scope: LimitScope, cents: number | null, spentMicrocents: bigint): readonly LimitStatus[] {
-  return cents === null
-    ? []
-    : [{ scope, period: "month", kind: "cap", cents, raisedCents: 0, spentMicrocents }];
+function monthOf(
+  scope: LimitScope,
+  kind: LimitKind,
+  cents: number | null,
+  spentMicrocents: bigint,
+): readonly LimitStatus[] {
+  return cents === null ? [] : [{ scope, period: "month", kind, cents, raisedCents: 0, spentMicrocents }];
 }
 
 describe("formatKeyStatus", () => {
@@ -114,6 +116,7 @@ describe("formatKeyStatus", () => {
       keySpent: 13n * CENT + 1n,
       organizationSpent: 1_201n * CENT,
       keyCap: 5_000,
+      keyBudget: 4_000,
       organizationCap: 100_000,
     };
     expect(statusOf(figures)).toEqual({
@@ -152,6 +155,16 @@ describe("formatKeyStatus", () => {
           raised_cents: 0,
           spent_cents: 13,
           remaining_cents: 4_987,
+          resets_at: "2026-12-01T00:00:00Z",
+        },
+        {
+          scope: "key",
+          period: "month",
+          kind: "budget",
+          cents: 4_000,
+          raised_cents: 0,
+          spent_cents: 13,
+          remaining_cents: 3_987,
           resets_at: "2026-12-01T00:00:00Z",
         },
         {

@@ -3,9 +3,10 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { KEY_SETTINGS } from "../../../src/shared/settings/key.ts";
 import { ORGANIZATION_SETTINGS } from "../../../src/shared/settings/organization.ts";
-import type { StoredSetting } from "../../../src/shared/settings/setting.ts";
+import type { Setting, StoredSetting } from "../../../src/shared/settings/setting.ts";
 import { USER_GROUP_SETTINGS } from "../../../src/shared/settings/user-group.ts";
 import { USER_SETTINGS } from "../../../src/shared/settings/user.ts";
+import { keyChange } from "../../../src/management/admin/schemas/key.ts";
 import {
   convertSettings,
   defaultsOf,
@@ -14,6 +15,7 @@ import {
   parseFields,
   recordSettings,
 } from "../../../src/shared/settings/table.ts";
+import { monthLimits } from "../../support/month-limits.ts";
 
 const SOURCE = path.resolve(import.meta.dirname, "../../../src");
 
@@ -22,7 +24,7 @@ describe("a table of settings", () => {
     const key = {
       ...defaultsOf(KEY_SETTINGS),
       name: "ci",
-      hardCapCents: 0,
+      limits: monthLimits({ cap: 0 }),
       allowedModels: ["acme/echo"],
       expiresAtMs: 4_102_444_800_000,
       disabled: true,
@@ -83,16 +85,56 @@ describe("a table of settings", () => {
   });
 });
 
+describe("an alias of a limit", () => {
+  const day = { period: "day", kind: "cap", cents: 3 } as const;
+  const current = {
+    ...defaultsOf(KEY_SETTINGS),
+    name: "ci",
+    limits: [day, ...monthLimits({ cap: 500, budget: 400 })],
+  };
+  const convert = (wanted: Parameters<typeof convertSettings<typeof KEY_SETTINGS>>[1]) =>
+    convertSettings(KEY_SETTINGS, wanted, current).limits;
+
+  it("changes its row and no other", () => {
+    expect(convert({ hard_cap_cents: 600 })).toEqual([day, ...monthLimits({ cap: 600, budget: 400 })]);
+    expect(convert({ hard_cap_cents: null, budget_cents: 1 })).toEqual([day, ...monthLimits({ budget: 1 })]);
+    expect(convert({ name: "other" })).toBeUndefined();
+  });
+
+  it("is replaced by `limits`, a row left out with the others", () => {
+    expect(convert({ limits: [day] })).toEqual([day]);
+    expect(convert({ limits: monthLimits({ cap: 7 }), hard_cap_cents: 7 })).toEqual(monthLimits({ cap: 7 }));
+  });
+
+  it("is shown in both forms, and recorded in one", () => {
+    const both = { hard_cap_cents: 500, budget_cents: 400, limits: current.limits };
+    expect(describeSettings(KEY_SETTINGS, current)).toMatchObject(both);
+    expect(recordSettings(KEY_SETTINGS, current)).toMatchObject({ ...both, limits: [day] });
+  });
+
+  it("is refused beside a row of another amount, inside of a group too", () => {
+    const limits = monthLimits({ budget: 5 });
+    const { keyDefaults } = ORGANIZATION_SETTINGS;
+    const problemsOf = (body: object) => keyDefaults.kind.input.safeParse(body).error?.issues ?? [];
+    expect(problemsOf({ limits, budget_cents: 5, hard_cap_cents: null })).toEqual([]);
+    expect(problemsOf({ limits, budget_cents: 4 })).toMatchObject([{ path: ["budget_cents"] }]);
+    expect(problemsOf({ limits, hard_cap_cents: 0 })).toMatchObject([{ path: ["hard_cap_cents"] }]);
+    expect(keyChange.safeParse({ limits, budget_cents: null }).success).toBe(false);
+  });
+});
+
 describe("a setting's name", () => {
   const sources = readdirSync(SOURCE, { recursive: true, encoding: "utf8" })
     .filter((name) => /\.(?:tsx?|js|lua)$/.test(name))
     .map((name) => ({ name, text: readFileSync(path.join(SOURCE, name), "utf8") }));
   const rows = [KEY_SETTINGS, ORGANIZATION_SETTINGS, USER_SETTINGS, USER_GROUP_SETTINGS].flatMap((table) =>
-    Object.entries<StoredSetting>(table).map(([inRecords, { apiName, field }]) => ({
-      apiName,
-      inRecords,
-      field,
-    })),
+    Object.entries<Setting & Partial<Pick<StoredSetting, "field">>>(table).map(
+      ([inRecords, { apiName, field = apiName }]) => ({
+        apiName,
+        inRecords,
+        field,
+      }),
+    ),
   );
 
   /** Words that are no setting's alone, whose files tell nothing, each with what else it is. */

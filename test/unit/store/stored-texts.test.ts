@@ -36,16 +36,6 @@ describe("texts in records", () => {
     expect(members).toEqual({ row: text, kind: "week cap " });
   });
 
-  it("have all limits in one field, in the order in which scripts rewrite it", () => {
-    const limits = [{ period: "day", kind: "cap", cents: 3 }] as const;
-    const fields = formatKeySettings({ hardCapCents: 2, budgetCents: 1, limits });
-    expect(fields[fields.indexOf("limit_rows") + 1]).toBe("month budget 1,month cap 2,day cap 3");
-    expect(load("records.lua")).toContain(
-      "{ { 'month budget ', budget }, { 'month cap ', cap }, { '', limits } }",
-    );
-    expect(load("records.lua")).toContain("'HMGET', record, 'hard_cap_cents', 'budget_cents', 'limits')");
-  });
-
   it("have a raise's period, cents and end where scripts read them", () => {
     const createdBy = { type: "operator", id: "operator", name: "Operator" } as const;
     const raise = {

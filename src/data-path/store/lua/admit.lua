@@ -72,10 +72,10 @@ if now_ms < month_start_ms or now_ms >= month_end_ms then
 end
 
 local hash, deleted_at, rpm_text, key_version, key_stamp, user_id, group_id, key_limits, key_tokens, budgets_until =
-  unpack(redis.call('HMGET', key_record, 'hash', 'deleted_at', 'rpm', 'version', 'stamp', 'user_id', 'group_id', 'limit_rows',
+  unpack(redis.call('HMGET', key_record, 'hash', 'deleted_at', 'rpm', 'version', 'stamp', 'user_id', 'group_id', 'limits',
   'token_limits', 'session_budgets_until'))
 local organization_version, organization_stamp, organization_deleted_at, organization_limits, organization_tokens =
-  unpack(redis.call('HMGET', organization, 'version', 'stamp', 'deleted_at', 'limit_rows', 'token_limits'))
+  unpack(redis.call('HMGET', organization, 'version', 'stamp', 'deleted_at', 'limits', 'token_limits'))
 local is_known = hash and organization_version and (deleted_at or '') == '' and (organization_deleted_at or '') == ''
 if is_known and hash ~= presented_hash then
   local former_hash, former_until = unpack(redis.call('HMGET', key_record, 'former_hash', 'former_until'))
@@ -106,23 +106,23 @@ local rpm, expires_at_ms, max_concurrent = tonumber(rpm_text), tonumber(expires_
 -- The group from the caller's token comes first, then the key's own, then its user's. Deleted users and groups are
 -- ignored; the key keeps working.
 local user_version, user_stamp, user_name, user_disabled, group_of_user, user_limits, user_raises, user_tokens =
-  read_owner(organization, 'user', user_id, 'disabled', 'group_id', 'limit_rows', 'raises', 'token_limits')
+  read_owner(organization, 'user', user_id, 'disabled', 'group_id', 'limits', 'raises', 'token_limits')
 user_id = user_version and user_id or ''
 local group_of_key = group_id
 if wanted_group_id ~= '' then
   group_id = wanted_group_id
 end
 local group_version, group_stamp, group_name, group_limits, group_raises, group_member_limits, group_tokens =
-  read_owner(organization, 'group', group_id, 'limit_rows', 'raises', 'member_limits', 'token_limits')
+  read_owner(organization, 'group', group_id, 'limits', 'raises', 'member_limits', 'token_limits')
 if not group_version and wanted_group_id ~= '' then
   group_id = group_of_key
   group_version, group_stamp, group_name, group_limits, group_raises, group_member_limits, group_tokens =
-    read_owner(organization, 'group', group_id, 'limit_rows', 'raises', 'member_limits', 'token_limits')
+    read_owner(organization, 'group', group_id, 'limits', 'raises', 'member_limits', 'token_limits')
 end
 if not group_version and user_version then
   group_id = group_of_user
   group_version, group_stamp, group_name, group_limits, group_raises, group_member_limits, group_tokens =
-    read_owner(organization, 'group', group_id, 'limit_rows', 'raises', 'member_limits', 'token_limits')
+    read_owner(organization, 'group', group_id, 'limits', 'raises', 'member_limits', 'token_limits')
 end
 group_id = group_version and group_id or ''
 local owner_ids = user_id ~= '' and group_id ~= '' and user_id .. '.' .. group_id or user_id .. group_id

@@ -39,7 +39,7 @@ local microcents = figures_of_all[COST_MICROCENTS]
 if redis.call('EXISTS', unpack(KEYS, FIRST_FURTHER_KEY)) > 0 then
   return '["on_record"]'
 end
-local of_organization = redis.call('HMGET', organization, 'limit_rows', 'member_limits', 'currency', 'windows', 'windows_seeding')
+local of_organization = redis.call('HMGET', organization, 'limits', 'member_limits', 'currency', 'windows', 'windows_seeding')
 local billed_in, windows, seeding = unpack(of_organization, 3)
 if is_other_currency(billed_in, currency) then
   return redis.error_reply(OTHER_CURRENCY)

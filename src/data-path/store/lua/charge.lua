@@ -75,7 +75,7 @@ end
 if tonumber(seq) <= record.seq then
   return { 'repeated' }
 end
-local of_organization = redis.call('HMGET', organization, 'limit_rows', 'member_limits', 'currency', 'windows', 'windows_seeding')
+local of_organization = redis.call('HMGET', organization, 'limits', 'member_limits', 'currency', 'windows', 'windows_seeding')
 local billed_in, windows, seeding = unpack(of_organization, 3)
 if is_other_currency(billed_in, currency) then
   return redis.error_reply(OTHER_CURRENCY)

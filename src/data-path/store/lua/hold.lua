@@ -51,9 +51,9 @@ if redis.call('EXISTS', request) == 1 then
 end
 
 local now_ms = now_milliseconds()
-local key = redis.call('HMGET', key_record, 'limit_rows', 'raises', 'max_concurrent', 'session_cap_cents', 'session_budgets_until')
+local key = redis.call('HMGET', key_record, 'limits', 'raises', 'max_concurrent', 'session_cap_cents', 'session_budgets_until')
 local max_concurrent_text, session_cap, budgets_until = unpack(key, 3)
-local of_organization = redis.call('HMGET', organization, 'limit_rows', 'raises', 'strict_caps', 'currency', 'windows',
+local of_organization = redis.call('HMGET', organization, 'limits', 'raises', 'strict_caps', 'currency', 'windows',
   'windows_seeding', 'session_cap_cents')
 local strict_caps, billed_in, windows_text, seeding_text, organization_session_cap = unpack(of_organization, 3)
 -- The entry from its admission prevented a change of the currency, but only for a minute.

@@ -17,7 +17,7 @@ import { monthsBackFrom } from "../../../shared/time/calendar.ts";
 import { formatOrganizationSettings, parseOrganizationRecord, readFields } from "./records.ts";
 import { claimName, foldCase, foldName, releaseName } from "./organization-names.ts";
 import { parseFields, textAt } from "../redis/parse-reply.ts";
-import { limitsAsked } from "../../../shared/settings/limits.ts";
+import { limitsAsked } from "../../../shared/settings/limit-settings.ts";
 import type { OrganizationSettings } from "../../../shared/settings/organization.ts";
 import type { AuditInput } from "../types/audit.ts";
 import type { OrganizationChangeResult, OrganizationRecord, OrganizationStore } from "../types/management.ts";

@@ -1,11 +1,9 @@
 /** Conversion of records of organizations, keys, users and groups to and from fields in Redis. '' stands for null. */
 import { hash } from "node:crypto";
 import * as z from "zod";
-import { type Limit, LIMITS_ROW } from "../../../shared/settings/limits.ts";
-import { limitRowsOf, type MonthLimits } from "../../../shared/settings/month-limits.ts";
 import { KEY_SETTINGS } from "../../../shared/settings/key.ts";
 import { ORGANIZATION_SETTINGS } from "../../../shared/settings/organization.ts";
-import type { RecordOf, StoredSetting, StoredSettings } from "../../../shared/settings/setting.ts";
+import type { RecordOf, StoredSettings } from "../../../shared/settings/setting.ts";
 import type { TOKEN_LIMIT_ROWS } from "../../../shared/settings/token-limits.ts";
 import { USER_GROUP_SETTINGS } from "../../../shared/settings/user-group.ts";
 import { USER_SETTINGS } from "../../../shared/settings/user.ts";
@@ -30,20 +28,11 @@ export const formatOrganizationSettings = formatterOf(ORGANIZATION_SETTINGS);
 export const formatUserSettings = formatterOf(USER_SETTINGS);
 export const formatGroupSettings = formatterOf(USER_GROUP_SETTINGS);
 
-function formatterOf<Table extends StoredSettings & typeof TOKEN_LIMIT_ROWS & WithLimits>(table: Table) {
+function formatterOf<Table extends StoredSettings & typeof TOKEN_LIMIT_ROWS>(table: Table) {
   return (settings: Partial<RecordOf<Table>>): string[] => [
     ...formatFields(table, settings),
     ...formatTokenLimits(settings),
-    ...formatLimitRows(settings),
   ];
-}
-
-type WithLimits = { readonly limits: StoredSetting & Pick<typeof LIMITS_ROW, "kind"> };
-
-/** Formats a new record's field by which scripts decide; `lua/include/records.lua` rewrites it at each change. */
-function formatLimitRows(settings: Partial<MonthLimits> & { readonly limits?: readonly Limit[] }): string[] {
-  const rows = limitRowsOf(settings);
-  return rows.length === 0 ? [] : ["limit_rows", LIMITS_ROW.kind.format(rows)];
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Differences between users and groups. */
 import { listOf } from "../redis/row-layouts.ts";
-import { limitsAsked } from "../../../shared/settings/limits.ts";
+import { limitsAsked } from "../../../shared/settings/limit-settings.ts";
 import type { UserGroupSettings } from "../../../shared/settings/user-group.ts";
 import type { UserSettings } from "../../../shared/settings/user.ts";
 import { type CountedPeriod, periodsOf } from "../usage/windows.ts";

@@ -1,9 +1,8 @@
 import { formatTimeOrNull } from "../../../shared/time/calendar.ts";
 import { wholeCents } from "../../../shared/money/money.ts";
 import { KEY_SETTINGS } from "../../../shared/settings/key.ts";
-import { gatherMonth } from "../../../shared/settings/month-limits.ts";
 import { keyStateOf, type LimitSpend } from "../../../shared/settings/state.ts";
-import { describeSettings } from "../../../shared/settings/table.ts";
+import { describeSettings, recordSettings } from "../../../shared/settings/table.ts";
 import type { AuditFields } from "../../../data-path/store/types/audit.ts";
 import type { KeyRecord } from "../../../data-path/store/types/management.ts";
 import type { BucketFill } from "../../../data-path/store/types/reporting.ts";
@@ -16,19 +15,18 @@ export interface KeyFigures {
   /** By Redis's clock. */
   readonly timeMs: number;
   readonly spentMicrocents: bigint;
-  /** Own limits of other windows than the month, with their spend. */
-  readonly otherLimits: LimitSpend["otherLimits"];
+  /** Own limits with their spend. */
+  readonly limits: readonly LimitSpend[];
   readonly bucket: BucketFill;
   /** Owners that exist. */
   readonly owners: NamedOwners;
 }
 
-/** Returns the settings with the API's names; monthly limits only under their own names. */
-export function describeKey(record: KeyRecord) {
-  return describeSettings(KEY_SETTINGS, record) satisfies AuditFields;
+function recordKey(record: KeyRecord) {
+  return recordSettings(KEY_SETTINGS, record) satisfies AuditFields;
 }
 
-export const KEY_ENTRIES = entriesOf("key", describeKey);
+export const KEY_ENTRIES = entriesOf("key", recordKey);
 
 /** Formats a key for the API. The key's secret is not stored, so it is not included. */
 export function formatKey(record: KeyRecord, figures: KeyFigures) {
@@ -36,13 +34,13 @@ export function formatKey(record: KeyRecord, figures: KeyFigures) {
     id: record.id,
     organization_id: record.organizationId,
     display: record.display,
-    ...gatherMonth(describeKey(record)),
+    ...describeSettings(KEY_SETTINGS, record),
     user_id: figures.owners.user?.id ?? null,
     group_id: figures.owners.ownGroup?.id ?? null,
     user: formatReference(figures.owners.user),
     group: formatReference(figures.owners.group),
     former_key_until: formatTimeOrNull(record.formerKeyUntilMs),
-    state: keyStateOf(record, { ...figures, nowMs: figures.timeMs }),
+    state: keyStateOf(record, { limits: figures.limits, nowMs: figures.timeMs }),
     created_at: new Date(record.createdAtMs).toISOString(),
     month: figures.month,
     spent_cents: wholeCents(figures.spentMicrocents),

@@ -5,27 +5,21 @@ import {
   ORGANIZATION_SETTINGS,
   type OrganizationSettings,
 } from "../../../shared/settings/organization.ts";
-import { gatherMonth } from "../../../shared/settings/month-limits.ts";
 import { type LimitSpend, organizationStateOf } from "../../../shared/settings/state.ts";
-import {
-  convertSettings,
-  describeSettings,
-  type DescriptionOf,
-  recordSettings,
-} from "../../../shared/settings/table.ts";
+import { convertSettings, describeSettings, recordSettings } from "../../../shared/settings/table.ts";
 import type { AuditFields } from "../../../data-path/store/types/audit.ts";
 import type { OrganizationRecord } from "../../../data-path/store/types/management.ts";
 import type { SpendFigures } from "../../../data-path/store/types/reporting.ts";
-import { readOtherLimits } from "./read-limits.ts";
+import { readOwnLimits } from "./read-limits.ts";
 import type { ApiServices } from "./route.ts";
 import { createWebhookSecret } from "../../alerts/signature.ts";
-import type { StoredSetting } from "../../../shared/settings/setting.ts";
+import type { Setting } from "../../../shared/settings/setting.ts";
 import { isAllowedAddress } from "../../../shared/settings/email-domains.ts";
 import { explainWebhooks } from "../../../shared/settings/webhooks.ts";
 import { createId } from "../../../data-path/store/ids.ts";
 import { listFirst } from "../../../shared/text/list-words.ts";
 import type { Catalog } from "../../../data-path/catalog/catalog.ts";
-import { requireModel, requireStrictCaps, spreadLimits } from "./key-settings.ts";
+import { requireModel, requireStrictCaps } from "./key-settings.ts";
 import { AdminError, invalidField } from "../admin-error.ts";
 import type { Principal } from "../principal.ts";
 import type { OrganizationChange } from "../schemas/organization.ts";
@@ -35,18 +29,13 @@ export function recordOrganization(record: OrganizationRecord) {
   return recordSettings(ORGANIZATION_SETTINGS, record) satisfies AuditFields;
 }
 
-/** Adds the monthly limits to both `limits` lists: its own and those of new keys. */
-function gatherAll(described: DescriptionOf<typeof ORGANIZATION_SETTINGS>) {
-  return { ...gatherMonth(described), key_defaults: gatherMonth(described.key_defaults) };
-}
-
 /** Formats an organization for the API. A webhook's secret is only in the response that sets its URL. */
 export function formatOrganization(
   record: OrganizationRecord,
   spend: OrganizationSpend,
   newSecrets: NewWebhookSecrets = new Map(),
 ) {
-  const settings = gatherAll(describeSettings(ORGANIZATION_SETTINGS, record));
+  const settings = describeSettings(ORGANIZATION_SETTINGS, record);
   const { notifications } = settings;
   const { webhook, webhooks } = notifications;
   const withSecret = <Shown extends object>(channel: string, shown: Shown) => {
@@ -61,11 +50,7 @@ export function formatOrganization(
       webhook: webhook === null ? null : withSecret("webhook", webhook),
       webhooks: webhooks.map((one) => withSecret(one.id, one)),
     },
-    state: organizationStateOf(record, {
-      spentMicrocents: spend.organizationMicrocents,
-      nowMs: spend.timeMs,
-      otherLimits: spend.otherLimits,
-    }),
+    state: organizationStateOf(record, spend.limits),
     created_at: new Date(record.createdAtMs).toISOString(),
     deleted_at: formatTimeOrNull(record.deletedAtMs),
     month: spend.month,
@@ -74,9 +59,9 @@ export function formatOrganization(
   };
 }
 
-/** Spend of an organization in the current month, and of its limits in other windows. */
+/** Spend of an organization in the current month, and in the windows of its limits. */
 interface OrganizationSpend extends SpendFigures {
-  readonly otherLimits: LimitSpend["otherLimits"];
+  readonly limits: readonly LimitSpend[];
 }
 
 /** Reads the spend without that of each key. */
@@ -84,11 +69,11 @@ export async function readOrganizationSpend(
   { store }: Pick<ApiServices, "store">,
   organization: OrganizationRecord,
 ): Promise<OrganizationSpend> {
-  const [spend, otherLimits] = await Promise.all([
+  const [spend, limits] = await Promise.all([
     store.readSpend(organization.id, null, []),
-    readOtherLimits(store, organization.id, organization),
+    readOwnLimits(store, organization.id, organization),
   ]);
-  return { ...spend, otherLimits };
+  return { ...spend, limits };
 }
 
 /**
@@ -121,10 +106,7 @@ export function planOrganizationChange(
   requireWebhooks(wanted, current?.notifications.webhooks ?? []);
   requireModelNames(wanted, services.catalog());
   requireStrictCaps(wanted, current, { strictCaps: wanted.strict_caps ?? current?.strictCaps ?? false });
-  const { key_defaults: keyDefaults, ...own } = spreadLimits(wanted);
-  const spread =
-    keyDefaults === undefined ? own : { ...own, key_defaults: spreadLimits(keyDefaults, "key_defaults.") };
-  const changes = convertSettings(ORGANIZATION_SETTINGS, spread, current);
+  const changes = convertSettings(ORGANIZATION_SETTINGS, wanted, current);
   const newSecrets = new Map<string, string>();
   const { notifications } = changes;
   if (notifications === undefined) return { changes, newSecrets };
@@ -137,7 +119,7 @@ export function planOrganizationChange(
 /** Rejects settings that customers must not decide: whether requests are served, and their prices. */
 function requireOperator(wanted: OrganizationChange, principal: Principal): void {
   if (principal.type === "operator") return;
-  for (const { apiName, changedBy } of Object.values<StoredSetting>(ORGANIZATION_SETTINGS)) {
+  for (const { apiName, changedBy } of Object.values<Setting>(ORGANIZATION_SETTINGS)) {
     if (changedBy !== "operator" || wanted[apiName as keyof OrganizationChange] === undefined) continue;
     const message = `\`${apiName}\`: only the operator's token can change it`;
     throw new AdminError("permission_denied", { message, param: apiName });

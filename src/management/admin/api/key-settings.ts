@@ -1,7 +1,6 @@
 /** Conversion of API input to settings of a key. */
 import { formatSuggestion } from "../../../shared/config/schema/nearest.ts";
 import type { Catalog } from "../../../data-path/catalog/catalog.ts";
-import { type BothForms, LimitsConflict, spreadMonth } from "../../../shared/settings/month-limits.ts";
 import { KEY_SETTINGS, type KeySettings } from "../../../shared/settings/key.ts";
 import type { KeyDefaults, OrganizationSettings } from "../../../shared/settings/organization.ts";
 import { newKeySettings } from "../../../shared/settings/new-key.ts";
@@ -14,26 +13,13 @@ import type { KeyChange, KeyCreation } from "../schemas/key.ts";
  * published ones.
  */
 export function createKeySettings(wanted: KeyCreation, defaults: KeyDefaults): KeySettings {
-  return { ...newKeySettings(wanted.name, defaults), ...convertKeyChange(wanted) };
+  const settings = newKeySettings(wanted.name, defaults);
+  return { ...settings, ...convertKeyChange(wanted, settings) };
 }
 
 /** Converts a change; omitted fields stay unchanged. */
-export function convertKeyChange(wanted: KeyChange): Partial<KeySettings> {
-  return convertSettings(KEY_SETTINGS, spreadLimits(wanted), null);
-}
-
-/**
- * Merges both forms of monthly limits.
- * @param group Prefix of the fields: "key_defaults."; '' for none.
- * @throws AdminError 400 if they differ.
- */
-export function spreadLimits<Wanted extends BothForms>(wanted: Wanted, group = ""): Wanted {
-  try {
-    return spreadMonth(wanted);
-  } catch (error) {
-    if (!(error instanceof LimitsConflict)) throw error;
-    throw invalidField(`${group}${error.field}`, error.message);
-  }
+export function convertKeyChange(wanted: KeyChange, current: KeySettings | null): Partial<KeySettings> {
+  return convertSettings(KEY_SETTINGS, wanted, current);
 }
 
 /**
@@ -41,7 +27,7 @@ export function spreadLimits<Wanted extends BothForms>(wanted: Wanted, group = "
  * @throws AdminError 400.
  */
 export function requireUsableSettings(wanted: KeyChange, catalog: Catalog, nowMs: number): void {
-  const settings = convertKeyChange(wanted);
+  const settings = convertKeyChange(wanted, null);
   const given: Readonly<Record<string, unknown>> = wanted;
   for (const [name, { apiName, kind }] of Object.entries(KEY_SETTINGS)) {
     const value = settings[name as keyof KeySettings];

@@ -32,7 +32,7 @@ import {
   requireUsableSettings,
 } from "./key-settings.ts";
 import { type NamedOwners, readNamedOwners } from "./names.ts";
-import { readOtherLimits } from "./read-limits.ts";
+import { readOwnLimits } from "./read-limits.ts";
 import { requireOwners, withOwners } from "./owners.ts";
 import { type ApiAnswer, type ApiServices, defineOrganizationRoute, type OrganizationCall } from "./route.ts";
 
@@ -113,8 +113,8 @@ const change = defineOrganizationRoute({
   handleInOrganization: async (call, services) => {
     const { store } = services;
     requireUsableSettings(call.body, services.catalog(), await store.timeMs());
-    const changes = convertKeyChange(call.body);
     return changeCurrent(await requireKey(call, services), call.ifMatch, async (current, expectedVersion) => {
+      const changes = convertKeyChange(call.body, current);
       if (Object.keys(changes).length === 0) return answerOne(current, services);
       requireStrictCaps(call.body, current, call.organization);
       const entry = KEY_ENTRIES.updated(current, { ...current, ...changes }, call);
@@ -200,20 +200,20 @@ async function readFigures(
   store: ApiServices["store"],
 ): Promise<(record: KeyRecord) => KeyFigures> {
   const ids = records.map(({ id }) => id);
-  const [spend, buckets, ownersOf, otherLimits] = await Promise.all([
+  const [spend, buckets, ownersOf, limits] = await Promise.all([
     store.readSpend(organizationId, null, ids),
     store.readBuckets(organizationId, ids),
     readNamedOwners(store, organizationId, records),
-    Promise.all(records.map((record) => readOtherLimits(store, organizationId, record))),
+    Promise.all(records.map((record) => readOwnLimits(store, organizationId, record))),
   ]);
-  const limitsOf = new Map(ids.map((id, position) => [id, otherLimits[position] ?? []]));
+  const limitsOf = new Map(ids.map((id, position) => [id, limits[position] ?? []]));
   return (record) => {
     const unused = newFigures(record, spend.timeMs, ownersOf(record));
     const spentMicrocents = spend.keyMicrocents.get(record.id) ?? 0n;
     return {
       ...unused,
       spentMicrocents,
-      otherLimits: limitsOf.get(record.id) ?? [],
+      limits: limitsOf.get(record.id) ?? [],
       bucket: buckets.get(record.id) ?? unused.bucket,
     };
   };
@@ -227,7 +227,7 @@ function newFigures(record: KeyRecord, timeMs: number, owners: NamedOwners): Key
     month,
     timeMs,
     spentMicrocents: 0n,
-    otherLimits: [],
+    limits: [],
     bucket: { remaining: capacity, capacity, tokens: [], lastUsedMs: null },
     owners,
   };

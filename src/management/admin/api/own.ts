@@ -14,14 +14,9 @@ import {
   REQUEST_RATE,
   requestsPerMinuteOf,
 } from "../../../shared/settings/key.ts";
-import {
-  type Limit,
-  LIMIT_PERIODS,
-  type LimitPeriod,
-  limitsOfMember,
-  MONTH_NAMES,
-} from "../../../shared/settings/limits.ts";
-import { type MonthCap, monthCapOf } from "../../../shared/settings/month-limits.ts";
+import { limitsOfMember } from "../../../shared/settings/limit-settings.ts";
+import { type Limit, LIMIT_PERIODS, type LimitPeriod } from "../../../shared/settings/limits.ts";
+import { fieldOfLimit } from "../../../shared/settings/month-limits.ts";
 import type { KeyRecord, OrganizationRecord } from "../../../data-path/store/types/management.ts";
 import { isProviderKey } from "../../../data-path/store/management/provider-keys.ts";
 import type { UserRecord } from "../../../data-path/store/types/owners.ts";
@@ -261,7 +256,7 @@ async function boundsOf(
   return {
     // A user's own limit takes precedence over those of members.
     user: capsOf(members.toReversed()),
-    defaults: capsOfKey(keyDefaults),
+    defaults: capsOf(keyDefaults.limits),
     perMinute: requestsPerMinuteOf(keyDefaults) ?? DEFAULT_REQUESTS_PER_MINUTE,
   };
 }
@@ -270,18 +265,12 @@ function capsOf(rows: readonly Limit[]): Map<LimitPeriod, number> {
   return new Map(rows.filter(({ kind }) => kind === "cap").map(({ period, cents }) => [period, cents]));
 }
 
-function capsOfKey(key: MonthCap & Pick<KeySettings, "limits">) {
-  const caps = capsOf(key.limits);
-  const ofMonth = monthCapOf(key);
-  return ofMonth === null ? caps : caps.set("month", ofMonth);
-}
-
 /** @throws AdminError 400 for a key with looser limits than its user, or than a new key. */
 function requireTight(settings: KeySettings, bounds: Bounds): void {
-  const caps = capsOfKey(settings);
+  const caps = capsOf(settings.limits);
   for (const period of LIMIT_PERIODS) {
     const [cap, ofDefaults, ofUser] = [caps, bounds.defaults, bounds.user].map((of) => of.get(period));
-    const field = period === "month" ? MONTH_NAMES.cap : KEY_SETTINGS.limits.apiName;
+    const field = fieldOfLimit({ scope: "key", period, kind: "cap" });
     if (ofDefaults !== undefined && (cap === undefined || cap > ofDefaults)) {
       throw invalidField(
         field,

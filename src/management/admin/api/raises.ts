@@ -1,6 +1,6 @@
 /** `POST` and `DELETE …/raises` of each owner: temporary increases of a cap. */
-import { type Limit, limitsOfMember } from "../../../shared/settings/limits.ts";
-import { gatherMonth } from "../../../shared/settings/month-limits.ts";
+import { limitsOfMember } from "../../../shared/settings/limit-settings.ts";
+import type { Limit } from "../../../shared/settings/limits.ts";
 import {
   describeRaise,
   liveRaises,
@@ -17,8 +17,6 @@ import type { Store } from "../../../data-path/store/types.ts";
 import { AdminError, invalidField } from "../admin-error.ts";
 import { raise, raiseCreation, type RaiseCreation } from "../schemas/limit.ts";
 import { changeCurrent } from "./answers.ts";
-import { describeKey } from "./format-key.ts";
-import { recordOrganization } from "./format-organization.ts";
 import { requireGroup } from "./groups.ts";
 import { referenceOf, requireKey } from "./keys.ts";
 import { nameInOperation, ownerPath } from "./limits.ts";
@@ -144,7 +142,7 @@ function requireCap({ period }: RaiseCreation, limits: readonly Limit[], type: s
 const organizations: RaisedOwner<OrganizationRecord> = {
   type: "organization",
   find: async ({ organization }) => organization,
-  listLimits: async (organization) => gatherMonth(recordOrganization(organization)).limits,
+  listLimits: async ({ limits }) => limits,
   change: ({ id }, { raises, expectedVersion, entry }, store) =>
     store.changeOrganization(id, { raises }, expectedVersion, entry),
 };
@@ -152,7 +150,7 @@ const organizations: RaisedOwner<OrganizationRecord> = {
 const keys: RaisedOwner<KeyRecord> = {
   type: "key",
   find: requireKey,
-  listLimits: async (key) => gatherMonth(describeKey(key)).limits,
+  listLimits: async ({ limits }) => limits,
   change: (key, { raises, expectedVersion, entry }, store) =>
     store.changeKey(referenceOf(key), { raises }, expectedVersion, entry),
 };

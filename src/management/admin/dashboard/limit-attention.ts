@@ -3,9 +3,10 @@ import {
   describeReached as describeReachedLimit,
   nameLimit,
   nameOwner,
+  formatLimitPath,
 } from "../../../shared/settings/limit-words.ts";
 import { dayAt } from "../../../shared/time/calendar.ts";
-import { formatLimitPath, type LimitSubject } from "../../../shared/contract/pages.ts";
+import type { LimitSubject } from "../../../shared/contract/pages.ts";
 import type { LimitScope } from "../../../data-path/store/types/decision.ts";
 import { formatCount, formatCountOf, formatLimit, formatTime } from "../format.ts";
 import { nameReset, standingOf } from "./limit-words.ts";
@@ -87,7 +88,7 @@ export function describeReached(
     level: levelOf(kind),
     text: kind === "cap" ? `${reached} Requests that cost money return 402${until}.` : reached,
     label: kind === "cap" ? "Change this cap" : "Change this budget",
-    path: formatLimitPath(subject, kind === "cap" ? "hard_cap" : "budget"),
+    path: formatLimitPath(subject, kind),
   };
 }
 

@@ -1,10 +1,9 @@
 /** Texts about limits (state, reset), and a month's spend compared with its limits. */
 import { DAY_MS } from "../../../shared/time/calendar.ts";
-import type { LimitPeriod } from "../../../shared/settings/limits.ts";
+import { centsOf, type LimitPeriod } from "../../../shared/settings/limits.ts";
 import { isReached, remainingUnder } from "../../../shared/money/money.ts";
 import { limitStateOf } from "../directory/arrange.ts";
 import type { KeyView, LimitFiguresView } from "./views.ts";
-import { type ShownMonth, shownMonthOf } from "../../../shared/settings/month-limits.ts";
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
@@ -71,12 +70,12 @@ export interface Spending {
   readonly monthBudgetCents: number | null;
 }
 
-/** Reads the monthly fields, which keys and organizations share. */
-export function spendingOf(owner: ShownMonth & Pick<KeyView, "spent_microcents">): Spending {
+/** Reads the monthly limits of a key or an organization. */
+export function spendingOf({ limits, ...owner }: Pick<KeyView, "limits" | "spent_microcents">): Spending {
   return {
     spentMicrocents: Number(owner.spent_microcents),
-    monthCapCents: shownMonthOf(owner, "cap"),
-    monthBudgetCents: shownMonthOf(owner, "budget"),
+    monthCapCents: centsOf(limits, { period: "month", kind: "cap" }),
+    monthBudgetCents: centsOf(limits, { period: "month", kind: "budget" }),
   };
 }
 

@@ -4,10 +4,9 @@ import { isGroup } from "../../../shared/settings/group.ts";
 import { KEY_SETTINGS } from "../../../shared/settings/key.ts";
 import { USER_GROUP_SETTINGS } from "../../../shared/settings/user-group.ts";
 import { USER_SETTINGS } from "../../../shared/settings/user.ts";
-import { formatLimitRows, type Limit } from "../../../shared/settings/limits.ts";
-import { type BothForms, gatherMonth, rowsWithoutName } from "../../../shared/settings/month-limits.ts";
+import { formatLimitRows, type Limit, withCents, withoutRows } from "../../../shared/settings/limits.ts";
 import type { Notation, Setting, Settings } from "../../../shared/settings/setting.ts";
-import { hasOwnCalls } from "../../../shared/settings/table.ts";
+import { aliasOf, hasOwnCalls } from "../../../shared/settings/table.ts";
 import { type FieldKind, type Fields, type FormValues, limitLines, readBody, setAt } from "./form.ts";
 import { amountText } from "../format.ts";
 import { formatOwner } from "./owner-texts.ts";
@@ -50,24 +49,32 @@ export function listProblemFields(settings: readonly FormSetting[]): readonly st
 export function textsOf(settings: readonly FormSetting[], one: Described): SettingTexts {
   return Object.fromEntries(
     settings.map(({ path, row }) => {
-      const value =
-        row.apiName === "limits" ? rowsWithoutName(parentOf(one, path)) : valueAt(one, ...path.split("."));
+      const shown = valueAt(one, ...path.split("."));
+      const aliases = aliasesBeside(settings, { path, row }).map(({ alias }) => alias);
+      const value = aliases.length === 0 ? shown : withoutRows(shown as readonly Limit[], aliases);
       return [path, ownerTextOf(row.kind.notation, value, one) ?? textOf(row.kind.notation, value)];
     }),
   );
 }
 
-/** Returns the object that has the member of that path. */
-function parentOf(one: Described, path: string): BothForms {
-  const names = path.split(".").slice(0, -1);
-  return (names.length === 0 ? one : valueAt(one, ...names)) as BothForms;
+/** Returns the form's fields for single rows of a setting `limits`; none for other settings. */
+function aliasesBeside(settings: readonly FormSetting[], { path, row }: FormSetting) {
+  if (row.apiName !== "limits") return [];
+  const prefix = path.slice(0, -row.apiName.length);
+  return settings.flatMap((other) => {
+    const alias = aliasOf(other.row);
+    return alias !== null && other.path === prefix + other.row.apiName ? [{ path: other.path, alias }] : [];
+  });
 }
 
-/** Completes the list of limits, which replaces the whole list: monthly limits have separate fields. */
-function gatherLimits(settings: readonly FormSetting[], body: Described): void {
-  for (const { path, row } of settings) {
-    const own = row.apiName === "limits" ? parentOf(body, path) : undefined;
-    if (own?.limits !== undefined) Object.assign(own, gatherMonth(own as Required<BothForms>));
+/** Completes the list of limits, which replaces the whole list: some rows have separate fields. */
+function gatherLimits(settings: readonly FormSetting[], body: Record<string, unknown>): void {
+  const at = (path: string) => valueAt(body, ...path.split("."));
+  for (const setting of settings) {
+    for (const { path, alias } of at(setting.path) === undefined ? [] : aliasesBeside(settings, setting)) {
+      const rows = at(setting.path) as readonly Limit[];
+      setAt(body, setting.path, withCents(rows, alias, (at(path) ?? null) as number | null));
+    }
   }
 }
 

@@ -4,8 +4,8 @@ import type { LimitScope } from "../../../data-path/store/types/decision.ts";
 import type { KeyRecord, OrganizationRecord } from "../../../data-path/store/types/management.ts";
 import type { GroupRecord, UserRecord } from "../../../data-path/store/types/owners.ts";
 import type { LimitStatus } from "../../../data-path/store/types/reporting.ts";
-import { type Limit, type LimitPeriod, limitsOfMember } from "../../../shared/settings/limits.ts";
-import { limitRowsOf } from "../../../shared/settings/month-limits.ts";
+import { limitsOfMember } from "../../../shared/settings/limit-settings.ts";
+import type { Limit, LimitPeriod } from "../../../shared/settings/limits.ts";
 import { MICROCENTS_PER_CENT } from "../../../shared/money/money.ts";
 import { type Raise, raisedCap } from "../../../shared/settings/raises.ts";
 import { keyStateOf } from "../../../shared/settings/state.ts";
@@ -58,14 +58,12 @@ export function listKeys(records: Records, figures: Figures): Listed<KeyRecord>[
   return records.keys.map((record) => {
     const user = records.users.get(record.userId ?? "") ?? null;
     const group = records.groups.get(record.groupId ?? user?.groupId ?? "") ?? null;
-    const own = statusOf({ ...record, scope: "key", limits: limitRowsOf(record) }, figures);
+    const own = statusOf({ ...record, scope: "key" }, figures);
     const ofOwners = [
       ...(user === null ? [] : ofUser(user, records, figures)),
       ...(group === null ? [] : statusOf({ ...group, scope: "group" }, figures)),
     ];
-    const spentMicrocents = spentOf(figures, "month", `key:${record.id}`);
-    const otherLimits = own.filter(({ period }) => period !== "month");
-    const state = keyStateOf(record, { spentMicrocents, nowMs: figures.timeMs, otherLimits });
+    const state = keyStateOf(record, { limits: own, nowMs: figures.timeMs });
     const isUsable = state === "active" || state === "over_budget";
     return {
       record,
@@ -73,7 +71,7 @@ export function listKeys(records: Records, figures: Figures): Listed<KeyRecord>[
       userId: user?.id ?? null,
       groupId: group?.id ?? null,
       text: textOf(record.name, record.display, record.note),
-      spentMicrocents,
+      spentMicrocents: spentOf(figures, "month", `key:${record.id}`),
       lastUsedMs: figures.lastUses.get(record.id) ?? null,
       ...tightestOf([...own, ...ofOwners], figures.timeMs),
     };
@@ -131,17 +129,10 @@ function ofUser(user: UserRecord, records: Records, figures: Figures): LimitStat
 }
 
 function statusOf({ scope, id, limits, raises }: Limited, figures: Figures): LimitStatus[] {
-  return limits.map(({ period, kind, cents }) => {
-    const raised = kind === "cap" ? raisedCap(cents, raises, { period, nowMs: figures.timeMs }) : cents;
+  return limits.map(({ period, kind, cents: set }) => {
+    const cents = kind === "cap" ? raisedCap(set, raises, { period, nowMs: figures.timeMs }) : set;
     const spentMicrocents = spentOf(figures, period, `${scope}:${id}`);
-    return {
-      scope,
-      period,
-      kind,
-      cents: raised ?? cents,
-      raisedCents: (raised ?? cents) - cents,
-      spentMicrocents,
-    };
+    return { scope, period, kind, cents, raisedCents: cents - set, spentMicrocents };
   });
 }
 

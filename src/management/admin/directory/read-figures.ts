@@ -1,6 +1,5 @@
 /** Spend and last use of everything that a directory lists. */
 import { LIMIT_PERIODS, type LimitPeriod } from "../../../shared/settings/limits.ts";
-import { limitRowsOf } from "../../../shared/settings/month-limits.ts";
 import type { Store } from "../../../data-path/store/types.ts";
 import { type Figures, memberLimitsOf, type Records } from "./list-owners.ts";
 
@@ -25,7 +24,7 @@ function subjectsOf(records: Records, period: LimitPeriod): string[] {
   const isWanted = (limits: readonly { readonly period: LimitPeriod }[]): boolean =>
     period === "month" || limits.some((limit) => limit.period === period);
   return [
-    ...keys.filter((key) => isWanted(limitRowsOf(key))).map(({ id }) => `key:${id}`),
+    ...keys.filter(({ limits }) => isWanted(limits)).map(({ id }) => `key:${id}`),
     ...[...users.values()]
       .filter((user) => isWanted(memberLimitsOf(user, records)))
       .map(({ id }) => `user:${id}`),

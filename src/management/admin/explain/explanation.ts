@@ -14,7 +14,8 @@ import {
 import { explainEnd } from "./end.ts";
 import { REFUSAL_FIELDS } from "../../../data-path/limits/refusal-fields.ts";
 import { capScopeOf } from "../../../data-path/limits/spend-cap.ts";
-import { formatLimitPath, type LimitSubject } from "../../../shared/contract/pages.ts";
+import type { LimitSubject } from "../../../shared/contract/pages.ts";
+import { formatLimitPath } from "../../../shared/settings/limit-words.ts";
 
 /**
  * @param currency Currency of the organization.
@@ -93,5 +94,5 @@ function changeCap(scope: LimitSubject["scope"], request: ActedOn): Action | nul
     ownerId: scope === "user" || scope === "group" ? request[`${scope}_id`] : null,
     period: periodOf(failedCheckOf(request)?.figures ?? {}),
   };
-  return { label: "Change this cap", path: formatLimitPath(subject, "hard_cap") };
+  return { label: "Change this cap", path: formatLimitPath(subject, "cap") };
 }

@@ -6,6 +6,7 @@ import * as z from "zod";
 import { DAY_MS } from "../../../shared/time/calendar.ts";
 import { formatSuggestion } from "../../../shared/config/schema/nearest.ts";
 import { record, tagList, timestamp } from "../../../shared/settings/input-schemas.ts";
+import { refuseConflict } from "../../../shared/settings/month-limits.ts";
 import { TEXT_PATTERN } from "../../../shared/settings/published-patterns.ts";
 
 /** Schemas with a name in the OpenAPI document. */
@@ -24,7 +25,7 @@ export function answer<Shape extends z.core.$ZodLooseShape>(id: string, shape: S
 
 /** Named object in API requests. */
 export function input<Shape extends z.core.$ZodLooseShape>(id: string, shape: Shape) {
-  return named(id, record(shape));
+  return named(id, record(shape).superRefine(refuseConflict));
 }
 
 /** Sum of microcents, possibly beyond 2^53: an exact integer in JSON. */

@@ -1,7 +1,8 @@
 /** `limit …`: changes one limit of an owner at a time; `--limits` of the owner's command replaces all of them. */
 import type { Command } from "commander";
 import { nameLimit } from "../../../shared/settings/limit-words.ts";
-import { type Limit, LIMIT_KINDS, LIMIT_PERIODS, MEMBER_LIMITS } from "../../../shared/settings/limits.ts";
+import { MEMBER_LIMITS } from "../../../shared/settings/limit-settings.ts";
+import { type Limit, LIMIT_KINDS, LIMIT_PERIODS } from "../../../shared/settings/limits.ts";
 import { formatRecords, type RecordColumn } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { convertNone, formatAmount, parseAmount, parseChoice } from "./option-values.ts";

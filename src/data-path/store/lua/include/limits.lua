@@ -1,7 +1,7 @@
 -- Limits that apply to a request: those of its key, its user, its group and its organization. Each record has its
--- limits in one field, `limit_rows`: "month cap 5000,day budget 200".
+-- limits in its field `limits`: "day budget 200,month cap 5000".
 
--- Lists the owners of a request, narrowest scope first. `key`, `of_organization`: their fields limit_rows and raises;
+-- Lists the owners of a request, narrowest scope first. `key`, `of_organization`: their fields limits and raises;
 -- `key`: nil without a key.
 local function owners_of(organization, key_id, key, of_organization, owners)
   local all = {}
@@ -10,7 +10,7 @@ local function owners_of(organization, key_id, key, of_organization, owners)
   end
   for kind, rest in string.gmatch(owners, '(%a+)(_[^.]+)') do
     local id = kind .. rest
-    local version, _, _, limits, raises, group_id = read_owner(organization, kind, id, 'limit_rows', 'raises', 'group_id')
+    local version, _, _, limits, raises, group_id = read_owner(organization, kind, id, 'limits', 'raises', 'group_id')
     if version then
       limits = limits or ''
       if kind == 'user' then
@@ -26,8 +26,8 @@ end
 
 -- Reads all limits of a request's owners. `key_record`: nil without a key.
 local function read_limits(organization, key_record, key_id, owners, now_ms)
-  local key = key_record and redis.call('HMGET', key_record, 'limit_rows', 'raises')
-  local of_organization = redis.call('HMGET', organization, 'limit_rows', 'raises')
+  local key = key_record and redis.call('HMGET', key_record, 'limits', 'raises')
+  local of_organization = redis.call('HMGET', organization, 'limits', 'raises')
   local limits = {}
   for _, owner in ipairs(owners_of(organization, key_id, key, of_organization, owners)) do
     for period, kind, text in string.gmatch(owner.limits, '(%a+) (%a+) (%d+)') do

@@ -18,14 +18,11 @@ end
 -- `of_organization`: its limits for members without a group or of a deleted one.
 local function are_owners_far(organization, owners, sums, place, of_organization)
   for kind, rest in string.gmatch(owners, '(%a+)(_[^.]+)') do
-    local limits, group_id = unpack(redis.call('HMGET', sibling(organization, kind .. ':' .. kind .. rest), 'limit_rows', 'group_id'))
+    local limits, group_id = unpack(redis.call('HMGET', sibling(organization, kind .. ':' .. kind .. rest), 'limits', 'group_id'))
     local of_members = ''
     if kind == 'user' then
-      of_members = of_organization
-      local is_there, _, _, of_group = read_owner(organization, 'group', group_id, 'member_limits')
-      if is_there then
-        of_members = of_group
-      end
+-- @include inherited-limits.lua
+      of_members = member_limits_of(organization, group_id, of_organization)
     end
     if not are_rows_far(limits, sums, place) or not are_rows_far(of_members, sums, place) then
       return false
@@ -35,8 +32,8 @@ local function are_owners_far(organization, owners, sums, place, of_organization
   return true
 end
 
--- Returns whether no alert can fire. `of_organization`: its limit_rows and member_limits.
+-- Returns whether no alert can fire. `of_organization`: its limits, and those of members.
 local function are_alerts_far(organization, of_organization, key_record, owners, sums)
-  return are_rows_far(of_organization[1], sums, 1) and are_rows_far(redis.call('HGET', key_record, 'limit_rows'), sums, 2)
+  return are_rows_far(of_organization[1], sums, 1) and are_rows_far(redis.call('HGET', key_record, 'limits'), sums, 2)
     and (owners == '' or are_owners_far(organization, owners, sums, 3, of_organization[2]))
 end

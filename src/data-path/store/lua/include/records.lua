@@ -25,31 +25,12 @@ local function join_token_limits(record)
   end
 end
 
--- Joins all limits of a record into one field, by which scripts decide; includes the monthly limits of keys and
--- organizations, which the API has as separate fields. formatLimitRows of records.ts writes the same into a new
--- record.
-local function join_limits(record)
-  local cap, budget, limits = unpack(redis.call('HMGET', record, 'hard_cap_cents', 'budget_cents', 'limits'))
-  local rows = {}
-  for _, row in ipairs({ { 'month budget ', budget }, { 'month cap ', cap }, { '', limits } }) do
-    if (row[2] or '') ~= '' then
-      rows[#rows + 1] = row[1] .. row[2]
-    end
-  end
-  if #rows == 0 then
-    redis.call('HDEL', record, 'limit_rows')
-  else
-    redis.call('HSET', record, 'limit_rows', table.concat(rows, ','))
-  end
-end
-
 -- Changes fields (name, value, name, value … in ARGV from `first` on). Returns the record before and after.
 local function change_record(record, first)
   local before = redis.call('HGETALL', record)
   if ARGV[first] then
     redis.call('HSET', record, unpack(ARGV, first))
     join_token_limits(record)
-    join_limits(record)
   end
   redis.call('HINCRBY', record, 'version', '1')
   return { 'changed', before, redis.call('HGETALL', record) }

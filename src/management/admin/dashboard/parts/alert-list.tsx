@@ -1,7 +1,6 @@
-import { isCapReached, limitNameOf, nameWindow } from "../../../alerts/alert-words.ts";
+import { isCapReached, limitNameOf, limitPathOf, nameWindow } from "../../../alerts/alert-words.ts";
 import type { DeliveryState, ListedAlert } from "../../../../data-path/store/types/alerts.ts";
 import { formatLimit, formatMoney, formatTime } from "../../format.ts";
-import { formatLimitPath } from "../../../../shared/contract/pages.ts";
 import { formatWindowEnd } from "../../../../shared/time/calendar.ts";
 import { describeWait } from "../limit-words.ts";
 import type { OrganizationPageCall } from "../page.ts";
@@ -36,7 +35,7 @@ export function AlertList({ page, alerts }: { page: OrganizationPageCall; alerts
 /** Formats "80 % and 100 % of the budget of API key …". */
 function Reached({ page, alerts }: { page: OrganizationPageCall; alerts: Message }) {
   const [alert] = alerts;
-  const path = formatLimitPath(alert, alert.kind);
+  const path = limitPathOf(alert);
   const percents = alerts.map(({ thresholdPercent }) => `${thresholdPercent} %`);
   return (
     <p>

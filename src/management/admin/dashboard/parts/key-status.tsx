@@ -11,6 +11,7 @@ import { createSnippets, type SnippetEndpoint } from "../snippets.ts";
 import { Section } from "./layout.tsx";
 import { SnippetBox } from "./snippet-box.tsx";
 import { RowTable, type RowTableColumns } from "./table.tsx";
+import { LIMIT_PERIODS } from "../../../../shared/settings/limits.ts";
 
 type StatusLimit = KeyStatus["limits"][number];
 
@@ -52,7 +53,7 @@ function describeStop(limit: StatusLimit, status: KeyStatus): string {
 
 /** "4.94 USD left today, 19.30 USD left this week; 6,000 tokens per minute." */
 function describeLeft({ limits, currency, token_limits: tokens }: KeyStatus): string {
-  const caps = (["day", "week", "month", "total"] as const).flatMap((period) => {
+  const caps = LIMIT_PERIODS.flatMap((period) => {
     const left = limits
       .filter((limit) => limit.kind === "cap" && limit.period === period)
       .flatMap(({ remaining_cents: remaining }) => (remaining === null ? [] : [remaining]));
