@@ -110,7 +110,7 @@ const KEY_DEFAULTS = defineSettings({
     default: [],
     description: `All its limits; ${MONTH_NAMES_TOO} Replaces the whole list.`,
     label: "Limits",
-    hint: "One per line: day cap 5.00. Empty: none.",
+    hint: "A row without an amount is no limit.",
     cli: {
       option: { flags: "--key-limits <list>", help: 'all limits of new keys: "day cap 5.00", or none' },
       label: "limits",

@@ -13,7 +13,7 @@ export const USER_GROUP_SETTINGS = defineSettings({
   limits: {
     ...LIMITS_ROW,
     description: "Hard caps and budgets that all its API keys and users share. Replaces the whole list.",
-    hint: "Shared by all members. One per line: month cap 2000.00. Empty: none.",
+    hint: "Shared by all members. A row without an amount is no limit.",
     cli: {
       ...LIMITS_ROW.cli,
       option: {

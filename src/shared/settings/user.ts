@@ -51,7 +51,7 @@ export const USER_SETTINGS = defineSettings({
   limits: {
     ...LIMITS_ROW,
     description: "Hard caps and budgets of all its API keys together. Replaces the whole list.",
-    hint: "One per line: week cap 20.00 (day, week, month, total). Empty: the group's limits of each member.",
+    hint: "Without a row of a period and kind, the group's limit of each member applies.",
   },
   raises: RAISES_ROW,
   ...TOKEN_LIMIT_ROWS,
