@@ -148,6 +148,7 @@ describe("a setting's name", () => {
     limits: "a folder, of the configuration's, of tokens",
     raises: "the calls and pages of raises",
     expires_at: "of a raise, a token and a secret",
+    suspended: "what model providers say of an account",
     user_id: "of usage, of requests, and the end user's in messages",
     group_id: "of usage and of requests",
   };
