@@ -30,8 +30,9 @@ async function startUpstream(): Promise<string> {
       if (!response.headersSent) response.writeHead(200, { "content-type": "text/event-stream" });
       left -= 1;
       if (left > 0) response.write('data: {"choices":[{"index":0,"delta":{"content":"hi"}}]}\n\n');
-      else
+      else {
         response.end('data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n');
+      }
     }, 5);
     response.on("close", () => clearInterval(timer));
     incoming.resume();

@@ -82,8 +82,9 @@ async function runUntilStopped(stack: Stack, requests: StopRequests): Promise<nu
 
 function describeStack(options: LaunchOptions, stack: Stack, plan: Plan, ready: ServeReady): StackFacts {
   const { config, logDir } = plan;
-  if (ready.demoKey === null)
+  if (ready.demoKey === null) {
     throw new LaunchError("The gateway created no demo API key. Its log shows why.");
+  }
   const adminUrl = ready.adminUrl ?? formatLocalUrl(config.admin.host, config.admin.port);
   return {
     baseUrl: stack.baseUrl,

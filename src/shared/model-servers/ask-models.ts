@@ -59,8 +59,9 @@ function readList(url: string, text: string): readonly unknown[] {
   if (!Array.isArray(list)) {
     throw new AskError(`${url} returned JSON without a list of models: is it the base URL of an OpenAI API?`);
   }
-  if (list.length === 0)
+  if (list.length === 0) {
     throw new AskError(`${url} lists no models: load a model on that server, then start again.`);
+  }
   return list;
 }
 

@@ -43,7 +43,7 @@ export async function readList<Item>(
   return { items, hasMore: after !== null };
 }
 
-export const MAX_KEY_PAGES = 10;
+const MAX_KEY_PAGES = 10;
 
 /** Reads the names of the organization's first thousand keys by id. */
 export async function nameKeys(page: OrganizationPageCall): Promise<Map<string, string>> {

@@ -167,23 +167,17 @@ export function keyNamesIn(rows: readonly UsageRowView[]): ReadonlyMap<string, s
 /** @param rows All rows shown: if two of their groups have the same name, the end of the id is appended. */
 function groupByField(rows: readonly UsageRowView[], field: Field): Grouping {
   const names = namesIn(rows, field);
-  const all = [...names.values()];
-  const isShared = (name: string): boolean => all.indexOf(name) !== all.lastIndexOf(name);
+  const idOfName = new Map([...names].map(([id, name]) => [name, id]));
+  const shared = new Set([...names].flatMap(([id, name]) => (idOfName.get(name) === id ? [] : [name])));
   return {
     groupOf: (row) => String(row[field.id] ?? ""),
     nameOf: (id) => {
       if (id === "") return field.none;
       const name = names.get(id) ?? id;
-      return isShared(name) ? `${name} (…${id.slice(-ID_END_LENGTH)})` : name;
+      return shared.has(name) ? `${name} (…${id.slice(-ID_END_LENGTH)})` : name;
     },
   };
 }
-
-export function groupByKey(rows: readonly UsageRowView[]): Grouping {
-  return groupByField(rows, FIELDS.key);
-}
-
-export const GROUP_BY_MODEL: Grouping = groupByField([], FIELDS.model);
 
 /** Groups by the values of a tag. */
 function groupByTag(tag: string): Grouping {

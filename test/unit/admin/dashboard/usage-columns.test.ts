@@ -4,9 +4,7 @@ import {
   gatherCost,
   gatherBefore,
   gatherTokens,
-  GROUP_BY_MODEL,
   groupBy,
-  groupByKey,
 } from "../../../../src/management/admin/dashboard/usage-columns.ts";
 import { daysIn, rangeBefore } from "../../../../src/shared/time/day-range.ts";
 import type { UsageRowView } from "../../../../src/management/admin/dashboard/views.ts";
@@ -121,7 +119,7 @@ describe("gatherCost", () => {
       row({ day: "2026-11-01", key_id: "key_new2", key_name: "ci", cost_microcents: 3n }),
       row({ day: "2026-11-02", key_id: "key_x", key_name: "laptop", cost_microcents: 4n }),
     ];
-    const series = gatherCost(columnsOf(WEEK), rows, groupByKey(rows));
+    const series = gatherCost(columnsOf(WEEK), rows, groupBy(rows, "key"));
     expect(series.map(({ name }) => name)).toEqual(["ci (…old1)", "laptop", "ci (…new2)"]);
     expect(series[0]?.values).toEqual([5, 0, 0, 0, 0, 0, 0]);
   });
@@ -132,8 +130,8 @@ describe("gatherCost", () => {
     ];
     const nameOf = (grouping: Parameters<typeof gatherCost>[2]) =>
       gatherCost(columnsOf(WEEK), rows, grouping).map(({ name, values }) => [name, values[0]]);
-    expect(nameOf(groupByKey(rows))).toEqual([["spend corrections", -2]]);
-    expect(nameOf(GROUP_BY_MODEL)).toEqual([["spend corrections", -2]]);
+    expect(nameOf(groupBy(rows, "key"))).toEqual([["spend corrections", -2]]);
+    expect(nameOf(groupBy(rows, "model"))).toEqual([["spend corrections", -2]]);
     expect(nameOf(groupBy(rows, "tag:team"))).toEqual([["without team", -2]]);
   });
 });

@@ -1,7 +1,7 @@
 import { columnDecimals, MICROCENTS_PER_CENT } from "../../../../shared/money/money.ts";
 import { formatAmount, formatCount } from "../../format.ts";
 import { USAGE_METRICS, type UsageMetric } from "../usage-choice.ts";
-import { GROUP_BY_MODEL, groupByKey, type Grouping, OTHERS, rankGroups } from "../usage-columns.ts";
+import { type Grouping, OTHERS, rankGroups } from "../usage-columns.ts";
 import { addUp, groupRows, type UsageFigure } from "../usage-range.ts";
 import type { UsageRowView } from "../views.ts";
 import { ShareBar } from "./charts.tsx";
@@ -105,17 +105,4 @@ function columnsOf(
 function GroupName({ name, link }: UsageRow) {
   const text = <bdi title={name}>{name}</bdi>;
   return link === null ? text : <a href={link}>{text}</a>;
-}
-
-interface OfRowsProps {
-  readonly rows: readonly UsageRowView[];
-  readonly currency: string;
-}
-
-export function UsageByKey(props: OfRowsProps) {
-  return <UsageTable id="by-key" title="By key" grouping={groupByKey(props.rows)} {...props} />;
-}
-
-export function UsageByModel(props: OfRowsProps) {
-  return <UsageTable id="by-model" title="By model" grouping={GROUP_BY_MODEL} {...props} />;
 }
