@@ -309,7 +309,7 @@ describe("header policy towards the client", () => {
   });
 
   it("keeps cache-control and date of an answer", async () => {
-    chat.upstream.answer({ kind: "json", headers: UPSTREAM_HEADERS, body: { model: "echo", choices: [{}] } });
+    chat.upstream.answer({ kind: "json", headers: UPSTREAM_HEADERS, body: textCompletion("ok", null) });
     const { headers } = await chat.send({ body: chatBody() });
     expect(headers["cache-control"]).toBe("no-store");
     expect(headers.date).toBeDefined();
@@ -317,7 +317,7 @@ describe("header policy towards the client", () => {
 
   it("writes content-type, the status of a success and cache-control of a stream itself", async () => {
     const own = { ...UPSTREAM_HEADERS, "content-type": "application/json; charset=utf-8" };
-    chat.upstream.answer({ kind: "json", status: 201, headers: own, body: { model: "echo", choices: [{}] } });
+    chat.upstream.answer({ kind: "json", status: 201, headers: own, body: textCompletion("ok", null) });
     const whole = await chat.send({ body: chatBody() });
     expect([whole.status, whole.headers["content-type"]]).toEqual([200, "application/json"]);
     chat.upstream.answer({ kind: "events", headers: UPSTREAM_HEADERS, events: [textChunk("x")] });
