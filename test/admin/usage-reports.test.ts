@@ -22,7 +22,7 @@ let reading = 0;
 
 beforeAll(async () => {
   real = await startAdmin();
-  const readUsageOfDay = async (organizationId: string, day: string): Promise<UsageRow[]> => {
+  const readSumsOfDay = async (organizationId: string, day: string): Promise<UsageRow[]> => {
     reading += 1;
     if (organizationId === busy) await gate?.promise;
     reading -= 1;
@@ -36,7 +36,8 @@ beforeAll(async () => {
       requests: 1,
     }));
   };
-  admin = await startAdmin({ store: { ...real.store, readUsageOfDay } });
+  const store = { ...real.store, readSumsOfDay, readUsageOfDay: readSumsOfDay };
+  admin = await startAdmin({ store });
   busy = await createOrganization(real, { name: "Busy" });
   quiet = await createOrganization(real, { name: "Quiet" });
 });

@@ -43,6 +43,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("replay" as const) }) },
 );
 
+/** Of all requests: a day that is over, so that its sums are kept from the first reading on. */
+const DAY_BEFORE = "2026-07-06";
+
 let timed: TimedStore;
 beforeAll(async () => {
   if (canSetClock) timed = await openTimedStore(START);
@@ -66,7 +69,7 @@ describe.skipIf(!canSetClock)("what requests cost (sets Redis's clock: takes Lin
           const keys = [first, second];
           const identities: RequestIdentity[] = [];
           for (let index = 0; index < REQUESTS; index += 1) {
-            identities.push(await createIdentity(timed.store, keys[index % KEYS]!));
+            identities.push({ ...(await createIdentity(timed.store, keys[index % KEYS]!)), day: DAY_BEFORE });
           }
           const run = new SpendRun(timed, identities, { strictCaps, maxConcurrentRequests });
           for (const each of steps) {

@@ -101,9 +101,10 @@ export class SpendRun {
   /** What Redis says of these keys now. */
   async read(keys: readonly TestKey[]) {
     const { store, client } = this.#timed;
-    const { organizationId, month } = this.#identities[0]!;
+    const { organizationId, month, day } = this.#identities[0]!;
     const spend = await store.readSpend(organizationId, month);
-    const { rows } = await store.readUsage(organizationId, month);
+    const rows = await store.readUsageOfDay(organizationId, day);
+    const sums = await store.readSumsOfDay(organizationId, day);
     const inFlight = await Promise.all(
       keys.map(({ keyId }) => client.zrange(inflightKey(organizationId, keyId), "0", "-1")),
     );
@@ -113,6 +114,7 @@ export class SpendRun {
         inFlight: new Set(inFlight[index]),
         spent: spend.keyMicrocents.get(keyId) ?? 0n,
         spentInUsage: row?.costMicrocents ?? 0n,
+        spentInSums: sums.find((each) => each.keyId === keyId)?.costMicrocents ?? 0n,
         input: row?.inputTokens ?? 0,
         requests: row?.requests ?? 0,
         estimated: row?.estimatedRequests ?? 0,
@@ -130,6 +132,7 @@ export class SpendRun {
         inFlight: new Set(inFlight),
         spent: 0n,
         spentInUsage: 0n,
+        spentInSums: 0n,
         input: 0,
         requests: 0,
         estimated: 0,
@@ -139,6 +142,7 @@ export class SpendRun {
         const figures = this.model.figures(index);
         sum.spent += figures.spent;
         sum.spentInUsage += figures.spent;
+        sum.spentInSums += figures.spent;
         sum.input += figures.input;
         sum.requests += figures.requests;
         sum.estimated += figures.estimated;

@@ -20,7 +20,10 @@ export interface UsageRebuild {
   readonly inFlight: readonly string[];
 }
 
-type RebuildStore = Pick<Store, "raiseUsage" | "readUsage" | "readClosedUsage" | "markLogged" | "charge">;
+type RebuildStore = Pick<
+  Store,
+  "raiseUsage" | "readUsage" | "readClosedUsage" | "markLogged" | "charge" | "forgetSums"
+>;
 /** Lists the charges of requests that may still be charged by their owner; each call starts over. */
 type LateCharges = () => AsyncIterable<ChargeInput>;
 
@@ -55,6 +58,7 @@ export async function rebuildUsage(
     if (result.outcome === "raised") raisedRows += 1;
     addedMicrocents += result.addedMicrocents;
   }
+  for (const organizationId of logged.rows.keys()) await store.forgetSums(organizationId, logged.month);
   return { raisedRows, addedMicrocents, settledRequests, inFlight: [...inFlight] };
 }
 

@@ -1,9 +1,10 @@
 /**
- * Compares three accounts of a month: spend (read by caps), usage rows (shown to people) and the request log (counted
- * per request). Reports every difference and corrects none; `rebuildUsage` does.
+ * Compares four accounts of a month: spend (read by caps), usage rows (shown to people), the sums kept of their days and
+ * the request log (counted per request). Reports every difference and corrects none; `rebuildUsage` does.
  */
 import type { Store } from "../store/types.ts";
 import type { UsageRow } from "../store/types/reporting.ts";
+import { daysOf, parseMonth } from "../../shared/time/calendar.ts";
 import { OTHER_TAGS } from "../../shared/usage/tags.ts";
 import {
   FIGURE_NAMES,
@@ -17,12 +18,13 @@ import type { LoggedRow, LoggedUsage } from "./read-usage.ts";
 export interface UsageDifference {
   readonly organizationId: string;
   /**
-   * "spend_of_organization" and "spend_of_key" compare spend with usage rows. The others compare usage rows with the
-   * request log; "in_other_tag_row": the totals of day, key and model are equal.
+   * "spend_of_organization" and "spend_of_key" compare spend with usage rows, "sum_of_day" the kept sums. The others
+   * compare usage rows with the request log; "in_other_tag_row": the totals of day, key and model are equal.
    */
   readonly kind:
     | "spend_of_organization"
     | "spend_of_key"
+    | "sum_of_day"
     | "missing_in_redis"
     | "missing_in_log"
     | "in_other_tag_row";
@@ -50,7 +52,7 @@ export interface UsageVerification {
 /** Spend covers a month and all models and tags. */
 const SPEND = { day: null, model: null, tags: null, figure: FIGURE_NAMES.costMicrocents };
 
-type VerifyStore = Pick<Store, "listOrganizationIds" | "readSpend" | "readUsage">;
+type VerifyStore = Pick<Store, "listOrganizationIds" | "readSpend" | "readUsage" | "readKeptSums">;
 
 /** @param logged Null: compare spend with usage only. */
 export async function verifyUsage(
@@ -74,6 +76,7 @@ export async function verifyUsage(
       differences.push({ ...SPEND, organizationId, kind: "spend_of_organization", keyId: null, ...amounts });
     }
     differences.push(...compareKeys(organizationId, rows, spend.keyMicrocents));
+    differences.push(...(await compareSums(store, organizationId, month, rows)));
     if (logged !== null) {
       differences.push(...compareRows(organizationId, rows, logged.rows.get(organizationId) ?? []));
     }
@@ -86,13 +89,42 @@ function compareKeys(
   rows: readonly UsageRow[],
   spends: ReadonlyMap<string, bigint>,
 ): UsageDifference[] {
-  const keyIds = new Set([...spends.keys(), ...rows.flatMap(({ keyId }) => (keyId === null ? [] : [keyId]))]);
-  return [...keyIds].flatMap((keyId) => {
-    const own = rows.filter((row) => row.keyId === keyId);
-    const amounts = { expected: sumOf(own, "costMicrocents"), found: spends.get(keyId) ?? 0n };
+  const used = new Map<string, bigint>();
+  for (const { keyId, costMicrocents } of rows) {
+    if (keyId !== null) used.set(keyId, (used.get(keyId) ?? 0n) + costMicrocents);
+  }
+  return [...new Set([...spends.keys(), ...used.keys()])].flatMap((keyId) => {
+    const amounts = { expected: used.get(keyId) ?? 0n, found: spends.get(keyId) ?? 0n };
     if (amounts.expected === amounts.found) return [];
     return [{ ...SPEND, organizationId, kind: "spend_of_key" as const, keyId, ...amounts }];
   });
+}
+
+/** Compares the sums kept of days with the rows of these days, which differ from them in tags only. */
+async function compareSums(
+  store: Pick<Store, "readKeptSums">,
+  organizationId: string,
+  monthName: string,
+  rows: readonly UsageRow[],
+): Promise<UsageDifference[]> {
+  const month = parseMonth(monthName);
+  const differences: UsageDifference[] = [];
+  for (const day of month === null ? [] : daysOf(month)) {
+    const kept = await store.readKeptSums(organizationId, day);
+    if (kept === null) continue;
+    const [inRows, inSums] = [groupRows(rows.filter((row) => row.day === day)), groupRows(kept)];
+    for (const name of new Set([...inRows.keys(), ...inSums.keys()])) {
+      const [expectedIn, foundIn] = [inRows.get(name) ?? [], inSums.get(name) ?? []];
+      const { keyId = null, model = null } = expectedIn[0] ?? foundIn[0] ?? {};
+      for (const figure of FIGURES) {
+        const [expected, found] = [sumOf(expectedIn, figure), sumOf(foundIn, figure)];
+        if (expected === found) continue;
+        const about = { organizationId, keyId, day, model, tags: null, figure: FIGURE_NAMES[figure] };
+        differences.push({ ...about, kind: "sum_of_day", expected, found });
+      }
+    }
+  }
+  return differences;
 }
 
 /** Ignores manual corrections, which have no model and are not in the request log. */

@@ -183,6 +183,7 @@ function formatOtherCurrency({ otherCurrencyRequests: requests }: LoggedUsage): 
 const MEANINGS: Readonly<Record<UsageDifference["kind"], string>> = {
   spend_of_organization: "the organization's spend isn't the sum of its usage rows",
   spend_of_key: "the key's spend isn't the sum of its usage rows",
+  sum_of_day: "the day's stored sum isn't that of its usage rows: `usage rebuild` deletes the sum",
   missing_in_redis:
     "the request log has more than Redis: charges wait in a spool, which a running gateway sends, or are lost. " +
     "`usage rebuild` restores them and counts none twice",

@@ -39,8 +39,9 @@ local microcents = figures_of_all[COST_MICROCENTS]
 if redis.call('EXISTS', unpack(KEYS, FIRST_FURTHER_KEY)) > 0 then
   return '["on_record"]'
 end
-local of_organization = redis.call('HMGET', organization, 'limits', 'member_limits', 'currency', 'windows', 'windows_seeding')
-local billed_in, windows, seeding = unpack(of_organization, 3)
+local of_organization = redis.call('HMGET', organization, 'limits', 'member_limits', 'currency', 'windows', 'windows_seeding',
+  'sums_until')
+local billed_in, windows, seeding, sums_until = unpack(of_organization, 3)
 if is_other_currency(billed_in, currency) then
   return redis.error_reply(OTHER_CURRENCY)
 end
@@ -48,7 +49,7 @@ end
 tag_row = decide_tag_row(combinations, key_id, tags, tag_row, expires_at_ms)
 -- All totals started at 0, so the sums are the differences, and the texts can be used as they are.
 local row = usage_row(key_id, owners, model, tag_row)
-add_usage(usage, row, figures_of_all, expires_at_ms)
+add_usage(usage, row, figures_of_all, expires_at_ms, day, sums_until)
 local sums = {}
 if microcents ~= '0' then
   sums = move_spend(organization, windows, seeding, day, subjects_of(key_id, owners), row, microcents, expires_at_ms)

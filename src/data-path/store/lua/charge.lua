@@ -75,8 +75,9 @@ end
 if tonumber(seq) <= record.seq then
   return { 'repeated' }
 end
-local of_organization = redis.call('HMGET', organization, 'limits', 'member_limits', 'currency', 'windows', 'windows_seeding')
-local billed_in, windows, seeding = unpack(of_organization, 3)
+local of_organization = redis.call('HMGET', organization, 'limits', 'member_limits', 'currency', 'windows', 'windows_seeding',
+  'sums_until')
+local billed_in, windows, seeding, sums_until = unpack(of_organization, 3)
 if is_other_currency(billed_in, currency) then
   return redis.error_reply(OTHER_CURRENCY)
 end
@@ -97,7 +98,7 @@ local subjects, sums = subjects_of(key_id, record.owners), {}
 if difference ~= 0 then
   sums = move_spend(organization, windows, seeding, day, subjects, row, integer(difference), expires_at_ms)
 end
-move_usage(usage, row, record.figures, totals, expires_at_ms)
+move_usage(usage, row, record.figures, totals, expires_at_ms, day, sums_until)
 
 local open = record.state == 'open' and not final
 local left = open and math.max(0, record.worst - total) or 0

@@ -64,11 +64,11 @@ end
 local difference = totals[COST_MICROCENTS] - record.figures[COST_MICROCENTS]
 local row = usage_row(key_id, record.owners, record.model, record.tag_row)
 local subjects = subjects_of(key_id, record.owners)
+local windows, seeding, sums_until = unpack(redis.call('HMGET', organization, 'windows', 'windows_seeding', 'sums_until'))
 if difference ~= 0 then
-  local windows, seeding = unpack(redis.call('HMGET', organization, 'windows', 'windows_seeding'))
   move_spend(organization, windows, seeding, day, subjects, row, integer(difference), expires_at_ms)
 end
-move_usage(usage, row, record.figures, totals, expires_at_ms)
+move_usage(usage, row, record.figures, totals, expires_at_ms, day, sums_until)
 if record.held_in ~= '' and record.left ~= 0 then
   move_windows(organization, day, record.held_in, subjects, 'held:', integer(-record.left), expires_at_ms)
 end

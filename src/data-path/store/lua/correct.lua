@@ -42,10 +42,11 @@ local outcome, fired = 'repeated', '0'
 if redis.call('SET', marker, kept, 'NX', 'PXAT', expires_at_ms) then
   outcome = 'applied'
   local row = usage_row(key_id, owners, '', '')
+  local day = string.match(usage, '[^:]+$')
+  local windows, seeding, sums_until = unpack(redis.call('HMGET', organization, 'windows', 'windows_seeding', 'sums_until'))
+  forget_sums(usage, day, sums_until)
   redis.call('HINCRBY', usage, row .. 'microcents', amount)
   keep_until(usage, expires_at_ms)
-  local day = string.match(usage, '[^:]+$')
-  local windows, seeding = unpack(redis.call('HMGET', organization, 'windows', 'windows_seeding'))
   move_spend(organization, windows, seeding, day, subjects_of(key_id, owners), row, amount, expires_at_ms)
   fired = fire_alerts(organization, key_id ~= '' and key_record or nil, key_id, owners, windows_of(day_number(day), month))
   add_audit(audit, audit_entry)

@@ -62,7 +62,7 @@ end
 
 local added, is_raised = 0, false
 local subjects = subjects_of(key_id, owners)
-local windows, seeding = unpack(redis.call('HMGET', organization, 'windows', 'windows_seeding'))
+local windows, seeding, sums_until = unpack(redis.call('HMGET', organization, 'windows', 'windows_seeding', 'sums_until'))
 for _, row in ipairs(rows) do
   local to, is_row_raised = {}, false
   for position = 1, #USAGE_FIGURES do
@@ -74,7 +74,7 @@ for _, row in ipairs(rows) do
   if is_row_raised then
     decide_tag_row(combinations, key_id, row.tags, row.tag_row, expires_at_ms)
     local name = usage_row(key_id, owners, model, row.tag_row)
-    move_usage(usage, name, row.from, to, expires_at_ms)
+    move_usage(usage, name, row.from, to, expires_at_ms, day, sums_until)
     local difference = to[COST_MICROCENTS] - row.from[COST_MICROCENTS]
     if difference ~= 0 then
       move_spend(organization, windows, seeding, day, subjects, name, integer(difference), expires_at_ms)

@@ -66,6 +66,9 @@ export const windowSeedKey = (organizationId: string, period: string): string =>
  */
 export const usageKey = (organizationId: string, day: string): string =>
   `igw:{${organizationId}}:usage:${day}`;
+/** Hash: user id → sums of the rows of a past day, see `usage-sums.ts`. Scripts append the suffix too. */
+export const usageSumsKey = (organizationId: string, day: string): string =>
+  `${usageKey(organizationId, day)}:sums`;
 /** Hash: tag row → its combination of tags; `other` → '' once that row is in use. */
 export const tagCombinationsKey = (organizationId: string, month: string): string =>
   `igw:{${organizationId}}:tags:${month}`;

@@ -139,6 +139,17 @@ export const SCRIPTS = {
     },
     furtherArguments: true,
   },
+  igwBeginSums: {
+    file: "begin-sums.lua",
+    keys: ["organization", "usage", "sums"],
+    arguments: { day: "text", dayEndMs: "number", mark: "text", expiresAtMs: "text" },
+  },
+  igwKeepSums: {
+    file: "keep-sums.lua",
+    keys: ["sums"],
+    arguments: { mark: "text", expiresAtMs: "text" },
+    furtherArguments: true,
+  },
   igwReadLimits: {
     file: "read-limits.lua",
     keys: ["organization", "keyRecord"],

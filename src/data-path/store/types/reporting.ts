@@ -269,6 +269,15 @@ export interface UsageStore {
    * only the rows of that key or user leave Redis.
    */
   readUsageOfDay(organizationId: string, day: string, of?: UsageOf): Promise<readonly UsageRow[]>;
+  /**
+   * Reads the sums of a day's rows over all tags, in no order; `tags` has the names of their tags, "feature=,team=". Stores the sums of a past day, so that later calls
+   * do not read its rows. With `of`, only the sums of that user leave Redis; those of other keys may be included.
+   */
+  readSumsOfDay(organizationId: string, day: string, of?: UsageOf): Promise<readonly UsageRow[]>;
+  /** Reads the stored sums of a day; null: none are stored. */
+  readKeptSums(organizationId: string, day: string): Promise<readonly UsageRow[] | null>;
+  /** Deletes the stored sums of a month, "2026-11". */
+  forgetSums(organizationId: string, month: string): Promise<void>;
   /** Counts the tag combinations of a month, "2026-11". */
   countTagCombinations(organizationId: string, month: string): Promise<TagCombinations>;
   /**

@@ -19,7 +19,7 @@ const FIGURE_OF = new Map<string, UsageFigure>(
 );
 
 type Client = StoreContext["client"];
-type MutableRow = { -readonly [Name in keyof UsageRow]: UsageRow[Name] };
+export type MutableRow = { -readonly [Name in keyof UsageRow]: UsageRow[Name] };
 
 /** @see UsageStore.readUsageOfDay */
 export async function readRowsOfDay(
@@ -83,7 +83,7 @@ function patternOf({ keyId, userId }: UsageOf): string {
  * Creates a row from `subject`: "<key id>:<model>", with ".<owners>" after the key and "#<tag row>" after the
  * model if present. `nameTags` adds the tags later.
  */
-function createRow(day: string, subject: string): MutableRow {
+export function createRow(day: string, subject: string): MutableRow {
   const ids = subject.slice(0, subject.indexOf(":"));
   const [keyId = ""] = ids.split(".", 1);
   const [model = "", tagRow = ""] = subject.slice(subject.indexOf(":") + 1).split("#");

@@ -28,6 +28,7 @@ import type {
 } from "../types/reporting.ts";
 import { OTHER_TAGS } from "../../../shared/usage/tags.ts";
 import { readRowsOfDay } from "./usage-rows.ts";
+import { forgetSums, readKeptSums, readSumsOfDay } from "./usage-sums.ts";
 import { readClosedUsage } from "./closed-usage.ts";
 import { readLimits } from "./read-limits.ts";
 import { windowName } from "./windows.ts";
@@ -80,6 +81,12 @@ export const createUsageStore = storeOf<UsageStore>({
 
   readUsageOfDay: ({ client }, organizationId, day, of = {}) =>
     readRowsOfDay(client, organizationId, day, of),
+
+  readSumsOfDay: (context, organizationId, day, of = {}) => readSumsOfDay(context, organizationId, day, of),
+
+  readKeptSums: (context, organizationId, day) => readKeptSums(context, organizationId, day),
+
+  forgetSums,
 
   countTagCombinations,
 

@@ -9,7 +9,7 @@ import { DAY_MS, dayAt, formatTime } from "../../../shared/time/calendar.ts";
 import { hasTags, parseTagList } from "../../../shared/usage/tags.ts";
 import { KINDS_BY_POSITION, mapTokens } from "../../../shared/usage/token-usage.ts";
 import { mapAmounts } from "../../../shared/usage/usage-figures.ts";
-import type { UsageQuery } from "../schemas/usage.ts";
+import { parseGroups, type UsageQuery } from "../schemas/usage.ts";
 
 export interface ReportRow extends UsageRow {
   /** Start of its hour. Omitted: the row covers a whole day. */
@@ -24,23 +24,25 @@ export interface RowSource {
   readonly completeFrom: () => string | null;
 }
 
-export type RowStore = Pick<Store, "readUsageOfDay" | "listRequests">;
+export type RowStore = Pick<Store, "readUsageOfDay" | "readSumsOfDay" | "listRequests">;
 
 type Filters = Pick<UsageQuery, "key_id" | "user_id" | "group_id" | "model" | "tag" | "session">;
 
-/** Reads day by day, so that a whole month is never in memory. */
+/** Reads day by day, so that a whole month is never in memory. Reads rows only for values of tags, sums otherwise. */
 export function readDays(
   store: RowStore,
   organizationId: string,
   range: DayRange,
-  filters: Filters,
+  filters: Filters & Pick<UsageQuery, "group_by">,
 ): RowSource {
   const matches = matchRows(filters);
+  const isByTag = parseGroups(filters.group_by).some(({ kind }) => kind === "tag");
+  const read = isByTag || filters.tag !== undefined ? store.readUsageOfDay : store.readSumsOfDay;
   const of = { keyId: filters.key_id, userId: filters.user_id };
   return {
     async *read() {
       for (const day of daysIn(range)) {
-        yield (await store.readUsageOfDay(organizationId, day, of)).filter(matches);
+        yield (await read(organizationId, day, of)).filter(matches);
       }
     },
     completeFrom: () => null,

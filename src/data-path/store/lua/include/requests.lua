@@ -12,12 +12,12 @@ local function no_figures()
 end
 
 -- Changes a usage row (see usage_row) from one set of figures to another, both in the order of USAGE_FIGURES.
-local function move_usage(usage, row, from, to, expires_at_ms)
+local function move_usage(usage, row, from, to, expires_at_ms, day, sums_until)
   local differences = {}
   for position = 1, #USAGE_FIGURES do
     differences[position] = integer(to[position] - from[position])
   end
-  add_usage(usage, row, differences, expires_at_ms)
+  add_usage(usage, row, differences, expires_at_ms, day, sums_until)
 end
 
 -- The positions of the figures of an estimate, and of an entry in the list of recent requests.

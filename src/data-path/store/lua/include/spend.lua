@@ -1,4 +1,4 @@
--- Usage of a day.
+-- Usage of a day: its rows, and the sums that are stored for a past day (keep-sums.lua).
 
 -- Sets the expiry of a month's figures to the end of its retention.
 local function keep_until(key, expires_at_ms)
@@ -16,9 +16,18 @@ local function usage_row(key_id, owners, model, tag_row)
   return key_id .. (owners ~= '' and '.' .. owners or '') .. ':' .. model .. (tag_row ~= '' and '#' .. tag_row or '') .. ':'
 end
 
+-- Deletes the stored sums of a day, because one of its rows changes. `sums_until`: the last day of the organization for
+-- which sums were stored; false: none.
+local function forget_sums(usage, day, sums_until)
+  if sums_until and day <= sums_until then
+    redis.call('DEL', usage .. ':sums')
+  end
+end
+
 -- Adds differences to a usage row: texts in the order of USAGE_FIGURES. (One HMGET and one HSET would take longer,
 -- because of the conversions from and to numbers.)
-local function add_usage(usage, row, texts, expires_at_ms)
+local function add_usage(usage, row, texts, expires_at_ms, day, sums_until)
+  forget_sums(usage, day, sums_until)
   local sum, added
   for position = 1, #USAGE_FIGURES do
     local text = texts[position]
