@@ -26,6 +26,11 @@ export function isWellFormedKey(text: string): boolean {
   return text.endsWith(checksum(text.slice(0, -CHECKSUM_CHARACTERS)));
 }
 
+/** Returns whether a text begins like a key, such as a mistyped one. */
+export function looksLikeKey(text: string): boolean {
+  return text.startsWith(PREFIX);
+}
+
 /** Returns the stored SHA-256, 64 lower-case hexadecimal digits. The 238 random bits need no salt. */
 export function hashKey(text: string): string {
   return hash("sha256", text, "hex");

@@ -6,7 +6,7 @@
  */
 import { createHash, createHmac, randomBytes, scrypt, type ScryptOptions } from "node:crypto";
 import { promisify } from "node:util";
-import { hashKey, isWellFormedKey } from "../../../data-path/auth/key-format.ts";
+import { hashKey, looksLikeKey } from "../../../data-path/auth/key-format.ts";
 import type { PersonHolder, SessionRecord, SessionStore } from "../../../data-path/store/types/sessions.ts";
 import type { TokenStore } from "../../../data-path/store/types/tokens.ts";
 import { type IdentityProviders, NO_PROVIDERS } from "../identity/identity-providers.ts";
@@ -69,7 +69,8 @@ export class Sessions {
    * @throws AdminError 401; errors of the store if Redis is unreachable.
    */
   async begin(token: string): Promise<BegunSession> {
-    if (isWellFormedKey(token)) return this.#beginKey(hashKey(token));
+    const isOperator = isSameText(token, this.#operatorToken);
+    if (looksLikeKey(token) && !isOperator) return this.#beginKey(hashKey(token));
     const principal = await authenticate(`Bearer ${token}`, this.#operatorToken, this.#store);
     if (principal.type === "operator") {
       const proof = await this.#proveOperator();
@@ -83,7 +84,7 @@ export class Sessions {
     const key = await findKeyHolder(keyHash, this.#store);
     if (key === null) {
       const message =
-        "This API key is unknown, disabled or expired, or its user or organization is disabled. Ask who gave you the key.";
+        "This API key is mistyped, unknown, disabled or expired, or its user or organization is disabled. Ask who gave you the key.";
       throw new AdminError("invalid_token", { message });
     }
     return this.#create(() => ({ type: "key", keyHash, organizationId: key.organizationId }));
