@@ -235,12 +235,10 @@ const OBSTACLES: Readonly<Record<WindowObstacle, string>> = {
   beginning: "spend before the first limit is still being added",
 };
 
-const WINDOWS = { day: "days", week: "weeks", month: "months", total: "totals" } as const;
-
 function formatSpan({ period, from, to }: ObstructedWindows): string {
-  if (from === null || to === null) return WINDOWS[period];
+  if (from === null || to === null) return `${period}s`;
   if (from === to) return `what is counted ${describeWindow(period, from)}`;
-  return `${WINDOWS[period]} from ${from} to ${to}`;
+  return `${period}s from ${from} to ${to}`;
 }
 
 function formatWindowDifference(difference: WindowDifference): string {

@@ -2,6 +2,7 @@
  * Dashboard pages with the settings of limits and keys: targets of links in emails, webhooks, errors and
  * explanations.
  */
+import type { WindowPeriod } from "../time/calendar.ts";
 
 /** `dashboard` of gateway.yaml. */
 export interface DashboardAddress {
@@ -19,7 +20,7 @@ export interface LimitSubject {
   readonly keyId: string | null;
   /** The user or group; null for other scopes. */
   readonly ownerId: string | null;
-  readonly period: "day" | "week" | "month" | "total";
+  readonly period: WindowPeriod;
 }
 
 /** Owner of a page: a limit without its period. */

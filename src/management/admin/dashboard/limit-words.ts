@@ -39,6 +39,14 @@ export const PER_PERIOD: Readonly<Record<LimitPeriod, string>> = {
   total: "in total",
 };
 
+/** Current windows: "20.00 USD left this week". */
+export const WITHIN: Readonly<Record<LimitPeriod, string>> = {
+  day: "today",
+  week: "this week",
+  month: "this month",
+  total: "in total",
+};
+
 /** Returns "Monday 00:00 UTC" for a week; otherwise the day. */
 export function nameReset(period: LimitPeriod, resetsAt: string): string {
   if (period === "day") return "00:00 UTC";

@@ -5,7 +5,7 @@ import { isReached, MICROCENTS_PER_CENT } from "../../../../shared/money/money.t
 import { describeLimit, labelLimit } from "../../../../shared/settings/limit-words.ts";
 import { nameTokenType } from "../../../../shared/settings/token-limits.ts";
 import { formatCount, formatLimit } from "../../format.ts";
-import { nameReset } from "../limit-words.ts";
+import { nameReset, WITHIN } from "../limit-words.ts";
 import type { PageCall } from "../page.ts";
 import { createSnippets, type SnippetEndpoint } from "../snippets.ts";
 import { Section } from "./layout.tsx";
@@ -14,9 +14,6 @@ import { RowTable, type RowTableColumns } from "./table.tsx";
 import { LIMIT_PERIODS } from "../../../../shared/settings/limits.ts";
 
 type StatusLimit = KeyStatus["limits"][number];
-
-/** "today", "this week" */
-const WITHIN = { day: "today", week: "this week", month: "this month", total: "in total" } as const;
 
 /** One line per key: what stops it, or what is left. */
 export function Headroom({ page, status }: { page: PageCall; status: KeyStatus }) {
