@@ -137,9 +137,9 @@ describe.skipIf(CHROMIUM === null)(`the dashboard with a month of 900,000 reques
   it("a range over two months is compared with as many days before it", async () => {
     await page.goto(`${base}/usage`);
     await page.getByRole("link", { name: "Last month" }).click();
-    await page.getByText(/Compared with the \d+ days before/).waitFor();
-    await page.getByRole("link", { name: "30 days", exact: true }).click();
-    await page.getByText("Compared with the 30 days before").waitFor();
+    await page.getByText(/Compared with \d+ days? on the same days of the week/).waitFor();
+    await page.getByRole("link", { name: "28 days", exact: true }).click();
+    await page.getByText("Compared with 28 days on the same days of the week").waitFor();
     const figures = await page.locator(".figures").textContent();
     expect(figures).toMatch(/Cost[\d,.]+ USD [+−]\d/);
   });
