@@ -65,6 +65,7 @@ describe("the request log", () => {
       upstream: "local",
       upstream_status: 200,
       upstream_reason: null,
+      pinned_by: null,
       upstream_cause: null,
       month: today.slice(0, 7),
       day: today,
