@@ -13,7 +13,7 @@ import {
   printFigures,
   readFigures,
 } from "./fault-accounts.ts";
-import { checkWindows } from "./fault-windows.ts";
+import { checkAlerts, checkWindows } from "./fault-windows.ts";
 import { ROUTES, type Sent, type SendOptions, startClients } from "./fault-load.ts";
 import { type FaultStackOn, MODEL, REAPED_WITHIN_MS, WORKERS } from "./fault-stack.ts";
 import type { Tenants } from "./fault-tenants.ts";
@@ -122,6 +122,12 @@ export async function runScenario(faultStack: FaultStackOn, scenario: Scenario):
   printFigures(scenario.name, rows);
   const own = NAMES.map((name) => ({ name, key: tenants[name], sent: sent[name] }));
   problems.push(...(await checkWindows(faultStack, own)));
+  // An alert may have died with its master, and with it the spend that fired it.
+  if (faults?.unreplicated === undefined) {
+    for (const tenant of own.filter((each) => each.name === "capped")) {
+      problems.push(...(await checkAlerts(faultStack, tenant, CAP_CENTS)));
+    }
+  }
   await scenario.onSettled?.();
   const rebuilt = await rebuildScenario(faultStack, own, faults ?? {});
   return [...problems, ...check(scenario, rows), ...rebuilt, ...(await checkWindows(faultStack, own))];

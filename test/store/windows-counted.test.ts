@@ -124,8 +124,8 @@ describe.skipIf(!canSetClock)("alerts of windows (sets Redis's clock)", () => {
     await spend(of, 5);
     expect(await listed(of)).toEqual([
       "user Zoë week budget 80",
-      "user Zoë day hard_cap 100",
       "user Zoë week budget 100",
+      "user Zoë day hard_cap 100",
     ]);
     timed().clock.set(microseconds(THURSDAY) + BigInt(DAY_MS) * 1000n);
     await spend(of, 100);
@@ -141,7 +141,7 @@ describe.skipIf(!canSetClock)("alerts of windows (sets Redis's clock)", () => {
     const of = await createOwners({ dayAlerts: "all" });
     await setLimits(of, "user", [cap("day", 100), budget("day", 100)]);
     await spend(of, 95);
-    expect(await listed(of)).toEqual(["user Zoë day hard_cap 90", "user Zoë day budget 80"]);
+    expect(await listed(of)).toEqual(["user Zoë day budget 80", "user Zoë day hard_cap 90"]);
     await timed().store.changeOrganization(of.organizationId, { dayAlerts: "last" }, null);
     const other = await timed().store.changeUser(
       of.organizationId,
