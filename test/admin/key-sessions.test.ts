@@ -2,9 +2,16 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { API_ROUTES } from "../../src/management/admin/api/routes.ts";
 import { PAGE_ROUTES } from "../../src/management/admin/dashboard/page-routes.ts";
+import { UNKNOWN_TRACE } from "../../src/data-path/store/types/reporting.ts";
 import { chargeInput, createIdentity, FINAL, type TestKey } from "../store/fixture.ts";
 import { cookieOf, createPageClient, formTokenOf } from "../support/page-client.ts";
-import { type AdminUnderTest, createApiKey, createOrganization, startAdmin } from "./admin-fixture.ts";
+import {
+  type AdminUnderTest,
+  createApiKey,
+  createOrganization,
+  OPERATOR_TOKEN,
+  startAdmin,
+} from "./admin-fixture.ts";
 
 type Made = Awaited<ReturnType<typeof createApiKey>>;
 
@@ -74,6 +81,21 @@ describe("a session of an API key", () => {
     }
     const request = `/requests/${requests.mine}`;
     expect((await get(base() + request)).headers["location"]).toBe(`${base()}/me${request}`);
+  });
+
+  it("has nothing of what a model server has said about the operator's account", async () => {
+    const key: TestKey = { organizationId: organization, keyId: mine.id, hash: "" };
+    const identity = await createIdentity(admin.store, key);
+    const cause = "Project `proj_HIDDEN` in organization org-HIDDEN has no access";
+    const trace = { ...UNKNOWN_TRACE, upstream: { name: "local", status: 403, cause } };
+    const final = { ...FINAL, status: 502, errorCode: "upstream_error", trace };
+    await admin.store.charge(chargeInput(identity, 1, 0n, { final }));
+    const { text } = await get(`${base()}/me/requests/${identity.requestId}`);
+    expect(text).toContain("returned 403");
+    expect(text).not.toContain("HIDDEN");
+    expect((await get(`${base()}/me`)).text).not.toContain("HIDDEN");
+    const all = await admin.ok("GET", `/api${base()}/requests/${identity.requestId}`);
+    expect(all["upstream"]).toMatchObject({ cause });
   });
 
   it("opens nothing of another key or organization", async () => {
@@ -182,6 +204,8 @@ describe("signing in with an API key", () => {
     expect(answers.slice(0, 5)).toEqual([401, 401, 401, 401, 401]);
     expect(answers.at(-1)).toBe(429);
     expect((await pages().signIn(mine.key, {})).status).toBe(429);
+    // Not for those who sign in with a token.
+    expect((await pages().signIn(OPERATOR_TOKEN, {})).status).toBe(303);
     expect(JSON.stringify(admin.logs)).not.toContain(mine.key);
   });
 });

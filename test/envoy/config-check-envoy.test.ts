@@ -189,7 +189,7 @@ describe("config check --envoy", () => {
   it("exits with 1 for a file that is not there", async () => {
     expect(await check(null)).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("could not be read"),
+      stderr: expect.stringContaining("can't be read"),
     });
   });
 });

@@ -68,7 +68,11 @@ async function compareWithCharged({ store }: Reads, { name, key }: Tenant): Prom
 }
 
 /** Names a tenant that a cap has rejected and that has no alert of this cap. Not for strict caps, which reject below 100 %. */
-export async function checkAlerts({ store }: Reads, { name, key, sent }: Tenant, capCents: number): Promise<string[]> {
+export async function checkAlerts(
+  { store }: Reads,
+  { name, key, sent }: Tenant,
+  capCents: number,
+): Promise<string[]> {
   if (!sent.some(({ status }) => status === 402)) return [];
   const { items } = await store.listAlerts(key.organizationId, { limit: 100, after: null });
   const isOfCap = ({ kind, thresholdPercent, amountCents }: (typeof items)[number]): boolean =>

@@ -88,7 +88,7 @@ function findSession({ admission: { session }, headers, body }: PinnedRequest): 
 }
 
 function readName(value: unknown): string | null {
-  return typeof value === "string" && value !== "" ? value : null;
+  return typeof value === "string" && value !== "" ? value.slice(0, MAX_CHARACTERS) : null;
 }
 
 /** The beginnings of the system prompt and of the first user message, in any protocol; "": there are none. */

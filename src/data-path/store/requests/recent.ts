@@ -22,7 +22,7 @@ export const RECENT_ENTRIES = 10_000;
 const SCAN_ENTRIES = 500;
 /** Entries per read while filtering: a millisecond of Redis. */
 const FILTER_BATCH = 200;
-/** Entries that one call examines at most. */
+/** Entries that one call examines at most, unless its filter says otherwise. */
 const MAX_FILTERED = 2_000;
 /** Tolerated clock difference between Redis and the worker that made the id. */
 const CLOCK_SKEW_MS = 60_000;
@@ -71,22 +71,57 @@ export const createRecentRequestStore = storeOf<RecentRequestStore>({
       start,
       batch,
     });
+    const { keyId, maxExamined = MAX_FILTERED } = filter ?? {};
     const items: RecentRequest[] = [];
+    let last = "";
     let heads = await Promise.all([recent.head(), refused.head()]);
-    for (let read = 0; items.length < limit && read < MAX_FILTERED; read += 1) {
+    for (let read = 0; items.length < limit && read < maxExamined; read += 1) {
       const [left, right] = heads;
-      if (left === null && right === null) break;
-      const isLeft = (left?.[1].recordedAtMs ?? -1) >= (right?.[1].recordedAtMs ?? -1);
-      const request = (isLeft ? left : right)?.[1];
-      if (request !== undefined && (filter === null || filter.matches(request))) items.push(request);
+      const isLeft = timeOf(left) >= timeOf(right);
+      const entry = isLeft ? left : right;
+      if (entry === null) break;
+      if (keyId === undefined || isOfKey(entry, keyId)) {
+        const request = parseEntry(entry);
+        if (filter === null || filter.matches(request)) {
+          items.push(request);
+          last = cursorBelow(entry[0], isLeft);
+        }
+      }
       (isLeft ? recent : refused).drop();
       heads = await Promise.all([recent.head(), refused.head()]);
     }
     const [left, right] = heads;
-    const isOver = left === null && right === null;
-    return { items, next: isOver ? null : `${left?.[0] ?? "-"}_${right?.[0] ?? "-"}` };
+    if (left === null && right === null) return { items, next: null };
+    return { items, next: items.length === limit ? last : `${left?.[0] ?? "-"}_${right?.[0] ?? "-"}` };
   },
 });
+
+/** Entry of a stream: its id, then names and values. */
+type Entry = [id: string, items: string[]];
+
+/** Returns when an entry was written, by Redis's clock; -1 without one. */
+function timeOf(entry: Entry | null): number {
+  return Number(entry?.[0].split("-")[0] ?? -1);
+}
+
+const MAX_SEQUENCE = "18446744073709551615";
+
+/**
+ * Returns the cursor of what follows an entry. It does not contain the next entry's id, which would reveal when
+ * another key's request ended.
+ * @param isRecent The entry is of the stream of admitted requests, which comes first at equal times.
+ */
+function cursorBelow(id: string, isRecent: boolean): string {
+  const [time = "", sequence = ""] = id.split("-");
+  const before = `${Number(time) - 1}-${MAX_SEQUENCE}`;
+  const below = sequence === "0" ? before : `${time}-${BigInt(sequence) - 1n}`;
+  return isRecent ? `${below}_${time}-${MAX_SEQUENCE}` : `${before}_${below}`;
+}
+
+/** Returns whether the text of an entry, a JSON list that begins with the key's id, is of this key. */
+function isOfKey([, items]: Entry, keyId: string): boolean {
+  return items.at(-1)?.startsWith(`["${keyId}"`) === true;
+}
 
 interface Stretch {
   readonly stream: string;
@@ -101,9 +136,8 @@ interface Stretch {
 class NewestFirst {
   readonly #client: StoreContext["client"];
   readonly #stretch: Stretch;
-  #entries: [string, string[]][] = [];
+  #entries: Entry[] = [];
   #position = 0;
-  #head: [string, RecentRequest] | null = null;
   /** Start of the next batch; null: the stream is exhausted. */
   #end: string | null;
 
@@ -114,16 +148,12 @@ class NewestFirst {
   }
 
   /** Returns the newest entry that was not dropped, or null. */
-  async head(): Promise<[string, RecentRequest] | null> {
-    if (this.#head !== null) return this.#head;
+  async head(): Promise<Entry | null> {
     if (this.#position === this.#entries.length && this.#end !== null) await this.#read(this.#end);
-    const entry = this.#entries[this.#position];
-    this.#head = entry === undefined ? null : parseEntry(entry);
-    return this.#head;
+    return this.#entries[this.#position] ?? null;
   }
 
   drop(): void {
-    this.#head = null;
     this.#position += 1;
   }
 
@@ -147,7 +177,7 @@ async function scanFor(
   for (let read = 0; read < 2 * RECENT_ENTRIES; read += SCAN_ENTRIES) {
     const entries = await context.client.xrange(stream, from, "+", "COUNT", SCAN_ENTRIES);
     const found = entries.find(([, fields]) => fields[fields.indexOf("id") + 1] === requestId);
-    if (found !== undefined) return parseEntry(found)[1];
+    if (found !== undefined) return parseEntry(found);
     const last = entries.at(-1);
     if (last === undefined || entries.length < SCAN_ENTRIES) return null;
     from = `(${last[0]}`;
@@ -155,14 +185,13 @@ async function scanFor(
   return null;
 }
 
-function parseEntry([entryId, items]: [string, string[]]): [string, RecentRequest] {
-  const entry = parseEntryFields(items);
+function parseEntry(stored: Entry): RecentRequest {
+  const entry = parseEntryFields(stored[1]);
   const fields = nameRefusedTexts(entry.texts);
-  const recordedAtMs = Number(entryId.split("-")[0]);
-  const request = {
+  return {
     requestId: fields["id"] ?? "",
     keyId: fields["key"] ?? "",
-    recordedAtMs,
+    recordedAtMs: timeOf(stored),
     route: fields["route"] ?? "",
     model: fields["model"] === undefined || fields["model"] === "" ? null : fields["model"],
     tags: fields["tags"] ?? "",
@@ -174,7 +203,6 @@ function parseEntry([entryId, items]: [string, string[]]): [string, RecentReques
     estimated: fields["estimated"] === "1",
     ...mapAmounts((figure) => BigInt(fields[USAGE_FIGURES[figure].field] ?? "0")),
   };
-  return [entryId, request];
 }
 
 function parseOutcome(

@@ -102,6 +102,10 @@ export interface RecordedRequest {
 export interface RequestFilter {
   /** Requests that ended before this time are not read. */
   readonly fromMs: number | null;
+  /** The only key whose requests match: entries of others are not parsed. */
+  readonly keyId?: string | undefined;
+  /** Entries that one call examines at most. Default: 2,000. */
+  readonly maxExamined?: number;
   readonly matches: (request: RecentRequest) => boolean;
 }
 

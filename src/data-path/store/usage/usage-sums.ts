@@ -34,7 +34,8 @@ export async function readSumsOfDay(
 ): Promise<readonly UsageRow[]> {
   const kept = await readKeptSums(context, organizationId, day, of.userId);
   if (kept !== null) return kept;
-  const mark = of.userId === undefined ? await begin(context, organizationId, day) : null;
+  const mark =
+    of.userId === undefined && of.keyId === undefined ? await begin(context, organizationId, day) : null;
   const sums = addUp(await readRowsOfDay(context.client, organizationId, day, mark === null ? of : {}));
   if (mark !== null) await keep(context, organizationId, day, mark, sums);
   return [...sums.values()];

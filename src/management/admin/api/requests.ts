@@ -39,7 +39,8 @@ const list = defineOrganizationRoute({
     const isHidden = hidesAmounts(organization, principal);
     return answerList(page, (request) => {
       const formatted = formatRequest(request, organization.id, namesOf(request));
-      return isHidden ? withoutAmounts(formatted) : formatted;
+      const shown = isOnlyOwn(principal) ? withoutDetails(withoutServersText(formatted)) : formatted;
+      return isHidden ? withoutAmounts(shown) : shown;
     });
   },
 });
@@ -64,23 +65,37 @@ const show = defineOrganizationRoute({
       userName: user?.name ?? null,
       groupName: group?.name ?? null,
     };
-    const formatted = formatRequest(found, organization.id, names);
+    const all = formatRequest(found, organization.id, names);
+    const isOwn = isOnlyOwn(principal);
+    const formatted = isOwn ? withoutServersText(all) : all;
     const request = {
       ...(hidesAmounts(organization, principal) ? withoutAmounts(formatted) : formatted),
       key_deleted: key === null || key.deletedAtMs !== null,
       user_deleted: userId !== null && user?.deletedAtMs !== null,
       group_deleted: groupId !== null && group?.deletedAtMs !== null,
     };
-    return {
-      status: 200,
-      body: { ...request, explanation: explain(request, organization.currency, dashboardUrl) },
-    };
+    const explanation = explain(request, organization.currency, dashboardUrl);
+    return { status: 200, body: { ...(isOwn ? withoutDetails(request) : request), explanation } };
   },
 });
 
 /** Members and holders of API keys see what clients see. */
 function hidesAmounts({ hideAmounts }: OrganizationRecord, principal: Principal): boolean {
   return hideAmounts && isOnlyOwn(principal);
+}
+
+type WithUpstream = Pick<ReturnType<typeof formatRequest>, "upstream">;
+
+/** Removes what the model server said, which may name the operator's account. The gateway's own words for Envoy's reason stay. */
+function withoutServersText<Request extends WithUpstream>(request: Request): Request {
+  const { upstream } = request;
+  if (upstream === null || upstream.envoy_details !== null) return request;
+  return { ...request, upstream: { ...upstream, cause: null } };
+}
+
+function withoutDetails<Request extends WithUpstream>(request: Request): Request {
+  const { upstream } = request;
+  return upstream === null ? request : { ...request, upstream: { ...upstream, envoy_details: null } };
 }
 
 type NamedTimeline = {
@@ -162,6 +177,7 @@ function createRequestFilter(query: RequestQuery): RequestFilter | null {
   return {
     // A request that arrived then ended later.
     fromMs: from === undefined ? null : Math.max(0, from - CLOCK_SKEW_MS),
+    keyId,
     matches: (request) => matches.every((match) => match(request)),
   };
 }

@@ -6,7 +6,7 @@
  */
 import { createHash, createHmac, randomBytes, scrypt, type ScryptOptions } from "node:crypto";
 import { promisify } from "node:util";
-import { hashKey, looksLikeKey } from "../../../data-path/auth/key-format.ts";
+import { hashKey, isWellFormedKey, looksLikeKey } from "../../../data-path/auth/key-format.ts";
 import type { PersonHolder, SessionRecord, SessionStore } from "../../../data-path/store/types/sessions.ts";
 import type { TokenStore } from "../../../data-path/store/types/tokens.ts";
 import { type IdentityProviders, NO_PROVIDERS } from "../identity/identity-providers.ts";
@@ -70,7 +70,7 @@ export class Sessions {
    */
   async begin(token: string): Promise<BegunSession> {
     const isOperator = isSameText(token, this.#operatorToken);
-    if (looksLikeKey(token) && !isOperator) return this.#beginKey(hashKey(token));
+    if (looksLikeKey(token) && !isOperator) return this.#beginKey(token);
     const principal = await authenticate(`Bearer ${token}`, this.#operatorToken, this.#store);
     if (principal.type === "operator") {
       const proof = await this.#proveOperator();
@@ -80,8 +80,9 @@ export class Sessions {
     return this.#create(() => ({ type: "token", tokenHash: hashToken(token), organizationId }));
   }
 
-  async #beginKey(keyHash: string): Promise<BegunSession> {
-    const key = await findKeyHolder(keyHash, this.#store);
+  async #beginKey(token: string): Promise<BegunSession> {
+    const keyHash = hashKey(token);
+    const key = isWellFormedKey(token) ? await findKeyHolder(keyHash, this.#store) : null;
     if (key === null) {
       const message =
         "This API key is mistyped, unknown, disabled or expired, or its user or organization is disabled. Ask who gave you the key.";

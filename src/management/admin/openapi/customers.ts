@@ -72,7 +72,7 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
       describeParameter(
         "query",
         "after",
-        "`next` of the previous page. One call looks through 2,000 requests of the organization, so a page can have fewer than `limit` and a `next`.",
+        "`next` of the previous page. One call looks through 400 requests of the organization, so a page can have fewer than `limit` and a `next`.",
       ),
     ],
     answer: requestList,
