@@ -36,6 +36,7 @@ describe.skipIf(CHROMIUM === null)(`somebody who has never seen the dashboard${S
     const page = await open();
     await signIn(page, stack);
 
+    await page.getByText("Create an organization", { exact: true }).click();
     await page.getByLabel("Name").fill("Stranger");
     await page.getByRole("button", { name: "Create the organization" }).click();
     await page.getByRole("link", { name: "Create an API key" }).click();
