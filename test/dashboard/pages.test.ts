@@ -150,18 +150,18 @@ describe.skipIf(CHROMIUM === null)(`every page of the dashboard${SKIPPED_WHY}`, 
     const names = await page.getByRole("navigation").getByRole("link").allTextContents();
     expect(names.map((name) => name.replace(/\d.*/, ""))).toEqual([
       "Overview",
+      "Usage",
+      "Alerts",
       "API keys",
       "Users",
       "Groups",
-      "Inference settings",
-      "Usage",
-      "Requests",
-      "Alerts",
-      "Audit log",
       "Tokens",
       "Sessions",
+      "Requests",
       "Models",
       "Try it",
+      "Inference settings",
+      "Audit log",
     ]);
     await page.getByRole("link", { name: "Try it", exact: true }).click();
     expect(await page.locator("#curl").textContent()).toContain(
