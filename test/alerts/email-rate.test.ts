@@ -111,7 +111,7 @@ describe("emails of one organization", () => {
     expect(recorder.sent.map(({ subject }) => subject)).toEqual([
       expect.stringContaining('"key-0"'),
       expect.stringContaining('"key-1"'),
-      expect.stringContaining("(and 1 more alerts)"),
+      expect.stringContaining("(and 1 more alert)"),
     ]);
     expect(await test.client.get(emailCountKey(key.organizationId))).toBe("1");
   });

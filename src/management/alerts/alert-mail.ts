@@ -27,7 +27,7 @@ export async function createAlertMail(input: AlertMailInput): Promise<AlertMail>
   const { message, others = [], organizationName, pagesUrl } = input;
   const words = describeMessage(message.alerts, organizationName, pagesUrl);
   const { links } = words;
-  const subject = others.length === 0 ? words.subject : `${words.subject} (and ${others.length} more alerts)`;
+  const subject = others.length === 0 ? words.subject : `${words.subject} (and ${countMore(others)})`;
   const paragraphs = [...words.reached, ...words.meaning, ...describeOthers(input)];
   const notice =
     `This address is in the notification settings of ${cleanName(organizationName)}, where it can be removed: ` +
@@ -49,11 +49,15 @@ export async function createAlertMail(input: AlertMailInput): Promise<AlertMail>
   return { subject, text: `${text.join("\n\n")}\n`, html: String(page) };
 }
 
+function countMore({ length }: readonly AlertMessage[]): string {
+  return length === 1 ? "1 more alert" : `${length} more alerts`;
+}
+
 /** Describes the newest ones; the dashboard has all of them. */
 function describeOthers({ others = [], organizationName, pagesUrl }: AlertMailInput): string[] {
   if (others.length === 0) return [];
   const shown = others.slice(-MAX_SHOWN);
   const texts = shown.flatMap(({ alerts }) => describeMessage(alerts, organizationName, pagesUrl).reached);
   const rest = others.length > shown.length ? ` The newest ${shown.length} are below.` : "";
-  return [`${others.length} more alerts fired since the last email.${rest}`, ...texts];
+  return [`${countMore(others)} fired since the last email.${rest}`, ...texts];
 }
