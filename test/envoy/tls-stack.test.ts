@@ -161,7 +161,7 @@ describe("up with TLS", () => {
 
   it("keeps the credential while its file is empty, and says so", async () => {
     put("upstream-key", "");
-    await waitFor("the message", () => /could not be read, the previous one stays/.test(stack.stderr));
+    await waitFor("the message", () => /can.t be read, the previous one stays/.test(stack.stderr));
     expect((await chat()).status).toBe(200);
     expect(credentialSeen()).toBe("Bearer second-secret");
   });
