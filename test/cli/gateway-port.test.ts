@@ -28,7 +28,7 @@ describe("a management command at the port of the gateway's clients", () => {
     const { code, stdout, stderr } = await callCli([...args.split(" "), "--admin-url", port], { env });
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toContain(`${port} is the gateway's API port`);
-    expect(stderr).toContain(`give --admin-url http://${new URL(port).hostname}:10001`);
+    expect(stderr).toContain(`pass --admin-url http://${new URL(port).hostname}:10001`);
     expect(stderr).not.toContain("Invalid API key");
     expect(stderr).not.toContain(token());
   });
