@@ -2,7 +2,13 @@
 import { daysOf, monthAt, monthsBackFrom } from "../../src/shared/time/calendar.ts";
 import { createId } from "../../src/data-path/store/ids.ts";
 import type { Store } from "../../src/data-path/store/types.ts";
-import { type AdminUnderTest, createApiKey, createOrganization } from "../admin/admin-fixture.ts";
+import {
+  type AdminUnderTest,
+  admit,
+  createApiKey,
+  createOrganization,
+  type MadeKey,
+} from "../admin/admin-fixture.ts";
 import { NO_TOKENS } from "../../src/shared/usage/token-usage.ts";
 
 const MODELS = ["acme/echo-small", "acme/echo-large", "acme/coder"];
@@ -35,10 +41,9 @@ export interface FilledMonth {
 
 export async function fillMonth(admin: AdminUnderTest, nowMs: number): Promise<FilledMonth> {
   const id = await createOrganization(admin, { name: "Northwind Traders" });
-  const keyIds: string[] = [];
-  for (const { name } of KEYS) {
-    keyIds.push((await createApiKey(admin, id, { name, requests_per_minute: 600 })).id);
-  }
+  const keys: MadeKey[] = [];
+  for (const { name } of KEYS) keys.push(await createApiKey(admin, id, { name, requests_per_minute: 600 }));
+  const keyIds = keys.map((key) => key.id);
   const months = monthsBackFrom(monthAt(nowMs), 1);
   for (const [age, month] of months.entries()) {
     const days = daysOf(month).filter((day) => Date.parse(day) <= nowMs);
@@ -47,6 +52,8 @@ export async function fillMonth(admin: AdminUnderTest, nowMs: number): Promise<F
     }
   }
   await fillRequests(admin.store, id, keyIds, nowMs);
+  // Sets the time of last use.
+  for (const { key } of keys) await admit(admin, key);
   await setLimits(admin, id, keyIds);
   await admin.ok("DELETE", `/api/organizations/${id}/keys/${keyIds[7]}`);
   await admin.ok("PATCH", `/api/organizations/${id}/keys/${keyIds[4]}`, { body: { disabled: true } });

@@ -10,7 +10,7 @@ import { describeWanted, fieldOfOwner, resolveOwners } from "../owner-texts.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { FilterProblem } from "../parts/filter-fields.tsx";
 import { Layout } from "../parts/layout.tsx";
-import { Older, pageQueryOf, RowTable, type RowTableColumns } from "../parts/table.tsx";
+import { type ColumnKind, Older, pageQueryOf, RowTable, type RowTableColumns } from "../parts/table.tsx";
 import { RequestFilters, requestFiltersOf, RequestStatus, sessionPath } from "../parts/requests.tsx";
 import { Time } from "../parts/inline.tsx";
 import type { RequestPageView, RequestView } from "../views.ts";
@@ -129,9 +129,9 @@ function columnsOf(
   { base, organization: { currency } }: OrganizationPageCall,
   decimals: number,
 ): RowTableColumns<RequestView> {
-  const number = (label: string, cell: (request: RequestView) => string) => ({
+  const number = (label: string, cell: (request: RequestView) => string, kind: ColumnKind = "number") => ({
     label,
-    kind: "number" as const,
+    kind,
     cell,
   });
   return [
@@ -157,14 +157,18 @@ function columnsOf(
     },
     { label: "model", cell: ({ model }) => model ?? NONE },
     number("duration", ({ duration_ms: ms }) => (ms === null ? NONE : formatDuration(ms))),
-    number("first token", ({ first_token_ms: ms }) => (ms === null ? NONE : formatDuration(ms))),
+    number(
+      "first token",
+      ({ first_token_ms: ms }) => (ms === null ? NONE : formatDuration(ms)),
+      "number rest",
+    ),
     number("input", ({ input_tokens: tokens }) => formatCount(tokens)),
-    number("cached", ({ cached_input_tokens: tokens }) => formatCount(tokens)),
+    number("cached", ({ cached_input_tokens: tokens }) => formatCount(tokens), "number rest"),
     number("output", ({ output_tokens: tokens }) => formatCount(tokens)),
     number("cost", ({ cost_microcents: cost, error_code: error }) =>
       cost === 0 && error !== null ? "none" : formatAmount(cost, currency, decimals),
     ),
-    { label: "upstream", cell: ({ upstream }) => <Upstream upstream={upstream} /> },
+    { label: "upstream", kind: "rest", cell: ({ upstream }) => <Upstream upstream={upstream} /> },
   ];
 }
 

@@ -323,7 +323,9 @@ function Limit({ limit, kind, currency }: LimitProps) {
     <span class="limit">
       <LimitBar limit={limit} currency={currency} />
       <span>
-        {amountText(limit.spent_cents)} of {amountText(limit.cents)}{" "}
+        <span class="whole">
+          {amountText(limit.spent_cents)} of {amountText(limit.cents)}
+        </span>{" "}
         <span class="quiet">
           {whose}
           {labelLimit(limit)}

@@ -2,8 +2,8 @@ import type { Child } from "hono/jsx";
 import type { PageCall } from "../page.ts";
 import { ConfirmedForm, type ConfirmedProps } from "./fields.tsx";
 
-/** `number`: right-aligned. `wide`: contains a bar. `rest`: hidden if a list has no room. */
-export type ColumnKind = "number" | "wide" | "rest";
+/** `number`: right-aligned. `wide`: contains a bar. `rest`: hidden if a table has no room. */
+export type ColumnKind = "number" | "wide" | "rest" | "number rest";
 export type Column = string | HeadedColumn;
 
 interface HeadedColumn {
