@@ -57,8 +57,12 @@ export function planTenants(capCents: number, turn: number): Readonly<Record<key
 
 /** @throws Error when one of them could not be made. */
 export async function createTenant(store: Store, plan: TenantPlan): Promise<CreatedKey> {
-  const organizationLimits = [far("day"), far("week", "budget"), far("total")];
-  const organization = { limits: organizationLimits, memberLimits: [far("week")], ...plan.organization };
+  const { limits = [], ...settings } = plan.organization;
+  const organization = {
+    limits: [far("day"), far("week", "budget"), far("total"), ...limits],
+    memberLimits: [far("week")],
+    ...settings,
+  };
   const key = await createTestKey(store, { limits: [far("day"), far("week")] }, organization);
   const { organizationId, id: keyId } = key;
   const group = await store.createGroup(organizationId, {
