@@ -72,7 +72,7 @@ export function ownRows<Row extends Setting>(
 }
 
 /** Lists the rows of `limits` that have an alias. */
-export function aliasesOf(table: Settings): LimitName[] {
+function aliasesOf(table: Settings): LimitName[] {
   return Object.values(table).flatMap((row) => aliasOf(row) ?? []);
 }
 
