@@ -54,6 +54,9 @@ export function timeOfId(id: string): number | null {
   return Number.parseInt(id.slice(start, start + 8) + id.slice(start + 9, start + 13), 16);
 }
 
+/** Tolerated difference between the clock of an id's creator and Redis's. */
+export const CLOCK_SKEW_MS = 60_000;
+
 /** Returns the position in the pool of the next unused random bytes. */
 function drawRandom(): number {
   if (used === POOL.length) {

@@ -4,7 +4,7 @@
  * never used for money.
  */
 import type { StoreContext } from "../context.ts";
-import { timeOfId } from "../ids.ts";
+import { CLOCK_SKEW_MS, timeOfId } from "../ids.ts";
 import { recentKey, refusedKey } from "../redis/keys.ts";
 import { parseInteger, parseIntegerOrNull } from "../redis/parse-reply.ts";
 import { ADMISSION_DECISIONS } from "../types/decision.ts";
@@ -24,8 +24,6 @@ const SCAN_ENTRIES = 500;
 const FILTER_BATCH = 200;
 /** Entries that one call examines at most, unless its filter says otherwise. */
 const MAX_FILTERED = 2_000;
-/** Tolerated clock difference between Redis and the worker that made the id. */
-const CLOCK_SKEW_MS = 60_000;
 
 type Fields = EntryFields["texts"];
 

@@ -1,5 +1,5 @@
-import { formatJson } from "../json/exact-json.ts";
-import { applyEdits, findMembers } from "../json/object-spans.ts";
+import { findMembers } from "../json/object-spans.ts";
+import { replaceMembers } from "../openai/whole-answer.ts";
 
 /** New values for one object in an event. */
 export interface Replacement {
@@ -31,12 +31,5 @@ function editData(json: string, { member, values }: Replacement): string {
       : outer
           .filter(({ key }) => key === member)
           .flatMap(({ valueStart }) => findMembers(json, valueStart) ?? []);
-  const edits = members
-    .filter(({ key }) => Object.hasOwn(values, key))
-    .map(({ key, valueStart, valueEnd }) => ({
-      start: valueStart,
-      end: valueEnd,
-      replacement: formatJson(values[key]),
-    }));
-  return applyEdits(json, edits);
+  return replaceMembers({ text: json, members }, values);
 }

@@ -20,7 +20,7 @@ import { TIMELINE } from "../../../data-path/store/requests/facts.ts";
 import { mapTokens, nameTokens } from "../../../shared/usage/token-usage.ts";
 import { hasTags, parseTagList } from "../../../shared/usage/tags.ts";
 import { clientOutcomeOf } from "../../../data-path/limits/client-outcome.ts";
-import { timeOfId } from "../../../data-path/store/ids.ts";
+import { CLOCK_SKEW_MS, timeOfId } from "../../../data-path/store/ids.ts";
 
 const PATH = "/api/organizations/{organization}/requests";
 
@@ -139,9 +139,6 @@ function formatRequest(request: RecentRequest, organizationId: string, names: Us
 export { list as listRequestsRoute, show as showRequestRoute };
 
 export const requestRoutes = [list, show];
-
-/** Tolerated clock difference between Redis and the worker that made an id. */
-const CLOCK_SKEW_MS = 60_000;
 
 type Match = (request: RecentRequest) => boolean;
 

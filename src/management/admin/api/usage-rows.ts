@@ -1,5 +1,5 @@
 /** The rows that a report of usage sums up: a day's figures, or the requests that are still listed. */
-import { timeOfId } from "../../../data-path/store/ids.ts";
+import { CLOCK_SKEW_MS, timeOfId } from "../../../data-path/store/ids.ts";
 import { RECENT_ENTRIES } from "../../../data-path/store/requests/recent.ts";
 import { parseOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
 import type { RecentRequest, UsageRow } from "../../../data-path/store/types/reporting.ts";
@@ -49,8 +49,6 @@ export function readDays(
   };
 }
 
-/** Tolerated clock difference between Redis and the worker that made an id. */
-const CLOCK_SKEW_MS = 60_000;
 const PAGE = 500;
 
 /** Reads the requests that are still listed, about 10,000 of an organization. Hours and sessions are kept nowhere else. */
