@@ -307,7 +307,7 @@ describe("POST …/keys/revoke-all", () => {
   });
 });
 
-describe("a key that there is not", () => {
+describe("a key that does not exist", () => {
   it.each([
     { name: "of no organization", id: "key_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11" },
     { name: "of another form", id: "x" },

@@ -73,7 +73,7 @@ describe("POST …/spend-corrections", () => {
     expect((await admin.ok("GET", `/api/organizations/${id}/audit`))["data"]).toHaveLength(2);
   });
 
-  it("is refused with the Idempotency-Key of another, also when both come at once", async () => {
+  it("is rejected with the Idempotency-Key of another, also when both arrive at once", async () => {
     const id = await createOrganization(admin);
     const key = await createApiKey(admin, id);
     const headers = { "idempotency-key": "refund-42" };
@@ -131,7 +131,7 @@ describe("POST …/spend-corrections", () => {
     { name: "no reason", body: { amount_cents: 1 }, param: "reason" },
     { name: "an empty reason", body: { amount_cents: 1, reason: " " }, param: "reason" },
     {
-      name: "a key that there is not",
+      name: "a key that does not exist",
       body: { amount_cents: 1, reason: "a", key_id: "key_x" },
       param: "key_id",
     },

@@ -43,7 +43,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("replay" as const) }) },
 );
 
-/** Of all requests: a day that is over, so that its sums are kept from the first reading on. */
+/** Day of all requests: a past one, so that its sums are stored from the first reading on. */
 const DAY_BEFORE = "2026-07-06";
 
 let timed: TimedStore;

@@ -150,7 +150,7 @@ interface SwitchProps {
   readonly isDisabled: boolean;
   /** Path of the page. */
   readonly path: string;
-  /** Consequence, without its full stop: "The key is refused with 403". */
+  /** Consequence, without its full stop: "The key is rejected with 403". */
   readonly meaning: string;
 }
 
