@@ -52,7 +52,7 @@ interface TestRun {
 const NOTHING_RAN: TestSummary = { passed: 0, failed: [], skipped: 0, retried: [], files: [] };
 const NO_SUMMARY: TestSummary = { ...NOTHING_RAN, failed: ["vitest ended before it had a summary"] };
 const NO_TEST_FAILED =
-  "no test, but vitest: a coverage floor was missed, or vitest itself failed (see its output above)";
+  "no test, but vitest: a coverage floor was missed, a script ran on no cluster, or vitest itself failed (see its output above)";
 const NO_RUN: TestRun = { code: 1, interrupted: false, summary: null, output: "" };
 
 /** What the tests start besides Node, as the environment variables by which they find it. */

@@ -124,7 +124,7 @@ describe("the closing lines of a run of the tests", () => {
         { code: 1, summary: summarize([moduleOf("passed", [{ state: "passed" }])]) },
         { code: 0, summary: summarize([moduleOf("passed", [{ state: "passed" }])]) },
       ],
-      why: "no test, but vitest: a coverage floor was missed, or vitest itself failed (see its output above)",
+      why: "no test, but vitest: a coverage floor was missed, a script ran on no cluster, or vitest itself failed (see its output above)",
       last: "2 passed, 1 failed",
     },
   ])("report a failure when $name", ({ runs, why, last }) => {
