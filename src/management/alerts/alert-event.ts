@@ -69,6 +69,7 @@ function formatReached(alert: AlertRecord, pagesUrl: string) {
     threshold_percent: data.threshold_percent,
     amount_cents: data.amount_cents,
     spent_cents: data.spent_cents,
+    resets_at: data.resets_at,
     url: `${pagesUrl}${limitPathOf(alert)}`,
   };
 }

@@ -49,6 +49,7 @@ describe("formatAlertEvent", () => {
             threshold_percent: 90,
             amount_cents: 5000,
             spent_cents: 4507,
+            resets_at: "2026-12-01T00:00:00Z",
             url: `${PAGES}/organizations/${ALERT.organizationId}/keys/${ALERT.keyId}#hard_cap_cents`,
           },
         ],
