@@ -1,6 +1,7 @@
 /** The admin server over real HTTP on a private Redis, and a caller that holds every answer against the OpenAPI schema. */
 import { createCatalog } from "../../src/data-path/catalog/catalog.ts";
 import { API_ROUTES } from "../../src/management/admin/api/routes.ts";
+import type { EmailServices } from "../../src/management/alerts/email-channel.ts";
 import { ReportTurns } from "../../src/management/admin/report-turns.ts";
 import { errorBody } from "../../src/management/admin/schemas/fields.ts";
 import {
@@ -28,6 +29,17 @@ catalog:
   - {id: acme/echo-large, upstream: local, upstream_model: echo, context_window: 1000, max_output_tokens: 100,
      prices: {USD: {input: "2.50", output: "10.00"}}}
 `;
+
+/** Addresses can be set; a test that sends needs a mailer of its own. */
+export const NO_EMAILS_SENT: EmailServices = {
+  mailer: {
+    send: () => Promise.reject(new Error("this test sends no email")),
+    verify: async () => undefined,
+    close: () => undefined,
+  },
+  maxPerHour: 20,
+  allowedDomains: null,
+};
 
 export const testCatalog = createCatalog(parseConfig(CATALOG, { baseDir: "/", env: {} }));
 
@@ -88,7 +100,7 @@ export async function startAdmin(options: Partial<AdminServerOptions> = {}): Pro
       refused: null,
       waitingForRestart: [],
     }),
-    hasMailServer: true,
+    email: NO_EMAILS_SENT,
     allowPrivateWebhooks: false,
     nowMs: () => Date.now(),
     logger: { info: keep("info"), warn: keep("warn"), error: keep("error") },

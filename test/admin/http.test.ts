@@ -206,7 +206,7 @@ describe("startAdminServer", () => {
       refused: null,
       waitingForRestart: [],
     }),
-    hasMailServer: false,
+    email: { mailer: null, maxPerHour: 1, allowedDomains: null },
     allowPrivateWebhooks: false,
     nowMs: () => 0,
     logger: { info: () => undefined, warn: () => undefined, error: () => undefined },

@@ -14,7 +14,7 @@ import { USER_SETTINGS } from "../../src/shared/settings/user.ts";
 import { createId } from "../../src/data-path/store/ids.ts";
 import type { WebClient } from "../support/oidc/web-client.ts";
 import { createPageClient, formTokenOf } from "../support/page-client.ts";
-import { admit, createApiKey, testCatalog } from "./admin-fixture.ts";
+import { admit, createApiKey, NO_EMAILS_SENT, testCatalog } from "./admin-fixture.ts";
 import { readAudit, rolesIn, type SignInUnderTest, startSignIn } from "./oidc-fixture.ts";
 
 let under: SignInUnderTest;
@@ -52,7 +52,7 @@ const services = (): ApiServices => ({
   reports: new ReportTurns(),
   catalog: () => testCatalog,
   readConfigState: () => ({ catalogSince: "", refused: null, waitingForRestart: [] }),
-  hasMailServer: true,
+  email: NO_EMAILS_SENT,
   allowPrivateWebhooks: false,
   logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type AdminUnderTest, createOrganization, startAdmin } from "./admin-fixture.ts";
+import { type AdminUnderTest, createOrganization, NO_EMAILS_SENT, startAdmin } from "./admin-fixture.ts";
 
 let admin: AdminUnderTest;
 beforeAll(async () => {
@@ -97,7 +97,7 @@ describe("POST /api/organizations", () => {
   });
 
   it("says that mails cannot be chosen where no mail server is configured", async () => {
-    const without = await startAdmin({ hasMailServer: false });
+    const without = await startAdmin({ email: { ...NO_EMAILS_SENT, mailer: null } });
     try {
       const body = { name: "A", currency: "USD", notifications: { emails: ["a@example.com"] } };
       expect(await without.refused("POST", "/api/organizations", { body })).toMatchObject({
@@ -111,7 +111,7 @@ describe("POST /api/organizations", () => {
   });
 
   it("takes addresses of the operator's domains only, and names the other one and the domains", async () => {
-    const bounded = await startAdmin({ emailDomains: ["example.com"] });
+    const bounded = await startAdmin({ email: { ...NO_EMAILS_SENT, allowedDomains: ["example.com"] } });
     try {
       const emails = ["a@example.com", "b@evil.example"];
       const body = { name: "A", currency: "USD", notifications: { emails } };

@@ -50,6 +50,7 @@ export const LONG_FILES: Readonly<Record<string, number>> = {
   "test/dashboard/oidc.test.ts": 40,
   "test/dashboard/owners.test.ts": 35,
   "test/dashboard/usage.test.ts": 35,
+  "test/dashboard/alert-flows.test.ts": 30,
   "test/dashboard/webhooks.test.ts": 30,
   "test/monitoring/alarms-workers.test.ts": 85,
   "test/envoy/true-waits.test.ts": 85,

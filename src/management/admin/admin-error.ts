@@ -74,6 +74,10 @@ export const ADMIN_ERRORS = {
     status: 409,
     message: "The organization has no webhook. Set `notifications.webhook.url` first.",
   },
+  email_not_set: {
+    status: 409,
+    message: "The organization has no email address for alerts. Set `notifications.emails` first.",
+  },
   webhook_not_found: { status: 404, message: "Unknown webhook in this organization." },
   key_without_secret: {
     status: 409,
@@ -109,6 +113,11 @@ export const ADMIN_ERRORS = {
     status: 429,
     message:
       "The webhooks of this organization were tested ten times in a minute. Try again after the time in `Retry-After`.",
+  },
+  too_many_emails: {
+    status: 429,
+    message:
+      "The organization has sent its maximum of emails in this hour. Try again after the time in `Retry-After`.",
   },
   request_header_fields_too_large: {
     status: 431,

@@ -63,6 +63,7 @@ const RETRIES: Readonly<Partial<Record<Code, Retry>>> = {
   organization_full: "later",
   too_many_raises: "later",
   webhook_not_set: "later",
+  email_not_set: "later",
   redis_full: "later",
   request_timeout: "yes",
   change_conflict: "yes",

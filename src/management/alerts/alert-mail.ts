@@ -2,7 +2,7 @@
 import { html } from "hono/html";
 import { formatSettingsPath } from "../../shared/contract/pages.ts";
 import type { AlertMessage } from "../../data-path/store/types/alerts.ts";
-import { cleanName, describeMessage } from "./alert-words.ts";
+import { type AlertLink, cleanName, describeMessage } from "./alert-words.ts";
 
 /** Maximum of further alerts described in one email. */
 const MAX_SHOWN = 50;
@@ -29,9 +29,35 @@ export async function createAlertMail(input: AlertMailInput): Promise<AlertMail>
   const { links } = words;
   const subject = others.length === 0 ? words.subject : `${words.subject} (and ${countMore(others)})`;
   const paragraphs = [...words.reached, ...words.meaning, ...describeOthers(input)];
-  const notice =
-    `This address is in the notification settings of ${cleanName(organizationName)}, where it can be removed: ` +
-    `${pagesUrl}${formatSettingsPath(message)}\nAlert ${message.id}.`;
+  const settingsUrl = `${pagesUrl}${formatSettingsPath(message)}`;
+  const notice = `${describeAddress(organizationName, settingsUrl)}\nAlert ${message.id}.`;
+  return formatMail({ subject, paragraphs, links, notice });
+}
+
+/** Builds the email that an admin asks for to see that emails arrive. @param settingsUrl Null: not known. */
+export function createTestMail(organizationName: string, settingsUrl: string | null): Promise<AlertMail> {
+  const name = cleanName(organizationName);
+  return formatMail({
+    subject: `[${name}] Test of alert emails`,
+    paragraphs: [`Spend alerts of ${name} arrive at this address. Nothing was reached.`],
+    links: [],
+    notice: describeAddress(name, settingsUrl),
+  });
+}
+
+function describeAddress(organizationName: string, settingsUrl: string | null): string {
+  const place = settingsUrl === null ? "." : `: ${settingsUrl}`;
+  return `This address is in the notification settings of ${cleanName(organizationName)}, where it can be removed${place}`;
+}
+
+interface MailParts {
+  readonly subject: string;
+  readonly paragraphs: readonly string[];
+  readonly links: readonly AlertLink[];
+  readonly notice: string;
+}
+
+async function formatMail({ subject, paragraphs, links, notice }: MailParts): Promise<AlertMail> {
   const text = [...paragraphs, ...links.map(({ label, url }) => `${label}:\n${url}`), `-- \n${notice}`];
   const page = await html`<!doctype html>
     <html lang="en">

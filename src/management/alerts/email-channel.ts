@@ -8,16 +8,21 @@ import { createAlertMail } from "./alert-mail.ts";
 import type { Attempt, AttemptResult, Channel } from "./channel.ts";
 import type { Mail, Mailer, MailResult } from "./mailer.ts";
 import { isAllowedAddress } from "../../shared/settings/email-domains.ts";
+import type { OrganizationRecord } from "../../data-path/store/types/management.ts";
 import type { DeliveryStore, QueuedMessage } from "../../data-path/store/types/alerts.ts";
 
-export interface EmailChannelOptions {
+/** Mail server, and limits of emails. */
+export interface EmailServices {
   /** Null: no mail server is configured. */
   readonly mailer: Mailer | null;
-  readonly store: Pick<DeliveryStore, "takeEmail" | "listQueued">;
   /** Emails per organization. */
   readonly maxPerHour: number;
   /** Null: all. */
   readonly allowedDomains: readonly string[] | null;
+}
+
+export interface EmailChannelOptions extends EmailServices {
+  readonly store: Pick<DeliveryStore, "takeEmail" | "listQueued">;
   /** Base URL of the pages that emails link to, without a final slash. */
   readonly pagesUrl: string;
   readonly logger: Logger<"warn">;
@@ -52,7 +57,7 @@ export class EmailChannel implements Channel {
   async attempt(attempt: Attempt): Promise<AttemptResult> {
     const { message, organization, progress: before } = attempt;
     const { mailer, store, maxPerHour, allowedDomains } = this.#options;
-    const emails = organization.notifications.emails.filter((one) => isAllowedAddress(one, allowedDomains));
+    const emails = listRecipients(organization, allowedDomains);
     const progress = parseProgress(before, emails);
     if (progress.left.length === 0) {
       return progress.accepted + progress.refused.length > 0 ? conclude(progress) : { outcome: "off" };
@@ -102,6 +107,14 @@ export class EmailChannel implements Channel {
   }
 }
 
+/** Lists the organization's addresses that the operator allows. */
+export function listRecipients(
+  { notifications }: Pick<OrganizationRecord, "notifications">,
+  allowedDomains: readonly string[] | null,
+): readonly string[] {
+  return notifications.emails.filter((one) => isAllowedAddress(one, allowedDomains));
+}
+
 /** Addresses that were removed meanwhile get no further attempts. */
 function parseProgress(text: string, emails: readonly string[]): Progress {
   if (text === "") {
@@ -141,7 +154,7 @@ function conclude(
 }
 
 /** Describes an error for customers by its kind only, since the server is the operator's; the log has the details. */
-function describeMailError(error: unknown): string {
+export function describeMailError(error: unknown): string {
   const code = error instanceof Error && "code" in error ? ` (${String(error.code)})` : "";
   return `the mail server could not be reached or did not take the email${code}`;
 }

@@ -4,6 +4,7 @@
  */
 import { IdentityProviders } from "../../management/admin/identity/identity-providers.ts";
 import { ReportTurns } from "../../management/admin/report-turns.ts";
+import { createMailer } from "../../management/alerts/mailer.ts";
 import { startAdminServer } from "../../management/admin/server.ts";
 import { CatalogReference } from "../../data-path/catalog/catalog-reference.ts";
 import { createCatalog } from "../../data-path/catalog/catalog.ts";
@@ -39,6 +40,7 @@ export async function startAdminApi({ config, channel }: ProcessOptions): Promis
   });
   const catalog = new CatalogReference(createCatalog(config));
   const { dashboard, notifications } = config;
+  const mailer = notifications.smtp === null ? null : createMailer(notifications.smtp);
   const server = await startAdminServer({
     ...config.admin,
     operatorToken: resolveOperatorToken(config),
@@ -47,8 +49,7 @@ export async function startAdminApi({ config, channel }: ProcessOptions): Promis
     reports: new ReportTurns(),
     catalog: () => catalog.current,
     readConfigState: () => ask("readConfigState"),
-    hasMailServer: notifications.smtp !== null,
-    emailDomains: notifications.emails.allowedDomains,
+    email: { mailer, ...notifications.emails },
     allowPrivateWebhooks: notifications.webhooks.allowPrivateNetworks,
     nowMs: () => systemClock.nowMs(),
     contact: dashboard.contact,
@@ -72,6 +73,7 @@ export async function startAdminApi({ config, channel }: ProcessOptions): Promis
     },
     async drain() {
       await server.close();
+      mailer?.close();
       await telemetry.stop();
       close();
     },

@@ -98,7 +98,7 @@ export function planOrganizationChange(
   current: OrganizationSettings | null,
   wanted: OrganizationChange,
   principal: Principal,
-  services: Pick<ApiServices, "hasMailServer" | "emailDomains" | "allowPrivateWebhooks" | "catalog">,
+  services: Pick<ApiServices, "email" | "allowPrivateWebhooks" | "catalog">,
   nowMs: number,
 ): OrganizationChangePlan {
   requireOperator(wanted, principal);
@@ -128,16 +128,16 @@ function requireOperator(wanted: OrganizationChange, principal: Principal): void
 
 function requireChannels(
   { notifications }: OrganizationChange,
-  services: Pick<ApiServices, "hasMailServer" | "emailDomains" | "allowPrivateWebhooks">,
+  services: Pick<ApiServices, "email" | "allowPrivateWebhooks">,
 ): void {
-  if (!services.hasMailServer && (notifications?.emails?.length ?? 0) > 0) {
+  const { mailer, allowedDomains } = services.email;
+  if (mailer === null && (notifications?.emails?.length ?? 0) > 0) {
     const problem = "this gateway has no mail server; its operator can set one in `notifications.smtp`";
     throw invalidField("notifications.emails", problem);
   }
-  const { emailDomains = null } = services;
   for (const [index, address] of (notifications?.emails ?? []).entries()) {
-    if (isAllowedAddress(address, emailDomains)) continue;
-    const problem = `must be an address in ${listFirst(emailDomains ?? [], 5)}; the operator sets the domains`;
+    if (isAllowedAddress(address, allowedDomains)) continue;
+    const problem = `must be an address in ${listFirst(allowedDomains ?? [], 5)}; the operator sets the domains`;
     throw invalidField(`notifications.emails.${index}`, problem);
   }
   const urls = [

@@ -5,6 +5,7 @@
 import type { z } from "zod";
 import type { Catalog } from "../../../data-path/catalog/catalog.ts";
 import type { ConfigState } from "../../../shared/config/reload/config-state.ts";
+import type { EmailServices } from "../../alerts/email-channel.ts";
 import type { Logger } from "../../../shared/host/logger.ts";
 import type { OrganizationRecord } from "../../../data-path/store/types/management.ts";
 import type { Store } from "../../../data-path/store/types.ts";
@@ -21,10 +22,7 @@ export interface ApiServices {
   readonly readConfigState: () => ConfigState | Promise<ConfigState>;
   /** `dashboard.base_url`, without a final slash; null or omitted: not set. */
   readonly dashboardUrl?: string | null;
-  /** True if a mail server is configured. */
-  readonly hasMailServer: boolean;
-  /** `notifications.emails.allowed_domains`; null or omitted: all. */
-  readonly emailDomains?: readonly string[] | null;
+  readonly email: EmailServices;
   /** True if webhooks may target private networks and use plain `http`. */
   readonly allowPrivateWebhooks: boolean;
   /** Sets the level of every process of this host; omitted: not available. */

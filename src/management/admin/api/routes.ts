@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { alertRoutes } from "./alerts.ts";
 import { auditRoutes } from "./audit.ts";
 import { catalogRoutes } from "./catalog.ts";
+import { emailRoutes } from "./email.ts";
 import { groupRoutes } from "./groups.ts";
 import { keySecretRoutes } from "./key-secrets.ts";
 import { keyRoutes } from "./keys.ts";
@@ -34,7 +35,7 @@ const ROUTES = {
   Own: ownRoutes,
   Usage: [...usageExportRoutes, ...usageRoutes, ...spendCorrectionRoutes],
   Requests: requestRoutes,
-  Alerts: [...alertRoutes, ...webhookRoutes],
+  Alerts: [...alertRoutes, ...emailRoutes, ...webhookRoutes],
   Tokens: tokenRoutes,
   Sessions: [whoamiRoute, ...sessionRoutes],
   Audit: auditRoutes,

@@ -88,6 +88,13 @@ export const webhookTest = answer("WebhookTest", {
   duration_ms: z.int(),
 });
 
+export const emailTest = answer("EmailTest", {
+  delivered: z.boolean().describe("Whether the mail server accepted the email for every recipient."),
+  recipients: z.array(z.string()),
+  error: textOrNull("Rejected recipients with the mail server's reasons, or why no email was sent."),
+  duration_ms: z.int(),
+});
+
 export const secretRotation = input("WebhookSecretRotation", {
   grace_seconds: whole(0, MAX_SECRET_GRACE_SECONDS, "seconds")
     .default(DEFAULT_SECRET_GRACE_SECONDS)

@@ -12,7 +12,7 @@ import {
   type OrganizationCommandCall,
   type OrganizationCommandRow,
 } from "./management-command.ts";
-import { testWebhook } from "./webhooks.ts";
+import { testChannel } from "./webhooks.ts";
 
 const list = createListCommand({
   usage: "list",
@@ -44,9 +44,15 @@ const redeliver: OrganizationCommandRow = {
 
 const test: OrganizationCommandRow = {
   usage: "test",
-  description: "Send a test event to the organization's first webhook.",
-  examples: ["alerts test --org Acme"],
-  runInOrganization: (call) => testWebhook(call, `${call.path}/webhook`),
+  description: "Send a test event to the organization's first webhook, or a test email.",
+  examples: ["alerts test --org Acme", "alerts test --email --org Acme"],
+  options: (command) =>
+    command.option("--email", "send an email to the organization's addresses instead", false),
+  runInOrganization(call: OrganizationCommandCall<ManagementOptions & { email: boolean }>) {
+    return call.options.email
+      ? testChannel(call, `${call.path}/email`, "mail server accepted the email")
+      : testChannel(call, `${call.path}/webhook`);
+  },
 };
 
 export const ALERT_COMMANDS: CommandGroup = {

@@ -91,7 +91,7 @@ const test: OrganizationCommandRow = {
   usage: "test <webhook>",
   description: "Send a test event to a webhook by its id, or to the first one by `webhook`.",
   examples: ["webhook test webhook_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --org Acme"],
-  runInOrganization: (call) => testWebhook(call, pathOf(call)),
+  runInOrganization: (call) => testChannel(call, pathOf(call)),
 };
 
 const rotate: OrganizationCommandRow = {
@@ -112,21 +112,24 @@ export const WEBHOOK_COMMANDS: CommandGroup = {
   rows: [list, add, set, remove, test, rotate],
 };
 
-/** @param path API path of the webhook. @throws CommandError if the test did not arrive */
-export async function testWebhook(
+/**
+ * @param path API path of the webhook, or of the email addresses.
+ * @param arrived Default: with the status that the endpoint returned.
+ * @throws CommandError if the test did not arrive
+ */
+export async function testChannel(
   { client, options }: OrganizationCommandCall,
   path: string,
+  arrived?: string,
 ): Promise<CommandOutput> {
   const result = await client.call("POST", `${path}/test`);
   const duration = `${String(result["duration_ms"])} ms`;
   if (result["delivered"] === true) {
-    const text = `The endpoint returned ${String(result["status"])} (${duration}).\n`;
+    const text = `The ${arrived ?? `endpoint returned ${String(result["status"])}`} (${duration}).\n`;
     return { json: result, text: () => text };
   }
   if (options.json) process.stdout.write(`${escapeHidden(JSON.stringify(result))}\n`);
-  throw new CommandError(
-    `The test event didn't arrive (${duration}): ${cleanText(String(result["error"]))}.`,
-  );
+  throw new CommandError(`The test didn't arrive (${duration}): ${cleanText(String(result["error"]))}.`);
 }
 
 function addAddressOptions(command: Command): Command {

@@ -5,7 +5,7 @@ import { ORGANIZATION_SETTINGS } from "../../../../shared/settings/organization.
 import type { Settings } from "../../../../shared/settings/setting.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showForm } from "../page.ts";
 import { ConfirmedForm, ProblemSummary } from "../parts/fields.tsx";
-import { FurtherWebhooks, Webhook } from "../parts/webhook.tsx";
+import { Emails, FurtherWebhooks, Webhook } from "../parts/webhook.tsx";
 import { readLimits } from "../parts/limits.tsx";
 import { askFirst, isSure, Layout, Section } from "../parts/layout.tsx";
 import { OwnerLimits } from "../parts/raises.tsx";
@@ -13,7 +13,13 @@ import { SettingFields } from "../parts/setting-fields.tsx";
 import { createSettingsRoutes, type FormState, RAISE_FIELDS, VersionedForm } from "../settings-page.tsx";
 import { type FormSetting, listFormSettings, listProblemFields } from "../setting-form.ts";
 import type { OrganizationView } from "../views.ts";
-import { rotateWebhookSecret, showWebhookSecret, testWebhook, webhookPageRoutes } from "./webhooks.tsx";
+import {
+  rotateWebhookSecret,
+  showWebhookSecret,
+  testEmail,
+  testWebhook,
+  webhookPageRoutes,
+} from "./webhooks.tsx";
 
 const PATH = "/organizations/:organization/settings";
 const ONE = "/api/organizations/{organization}";
@@ -63,6 +69,7 @@ async function renderSettings(
       <VersionedForm page={page} action={path} etag={etag}>
         <AllSettings page={page} {...state} />
       </VersionedForm>
+      <Emails page={page} />
       {notifications.webhook === null ? null : <Webhook page={page} webhook={notifications.webhook} />}
       <FurtherWebhooks page={page} />
       <OrganizationDeletion page={page} />
@@ -83,7 +90,7 @@ function AllSettings({ page, texts, problems }: AllSettingsProps) {
     currency: page.organization.currency,
     disabled: !page.canChange,
     canRaise: page.canChange,
-    hints: page.options.hasMailServer ? {} : { "notifications.emails": NO_MAIL_SERVER },
+    hints: page.options.email.mailer !== null ? {} : { "notifications.emails": NO_MAIL_SERVER },
   };
   return (
     <>
@@ -157,6 +164,7 @@ async function deleteOrganization(page: OrganizationPageCall): Promise<PageAnswe
 
 export const settingsRoutes: readonly PageRoute[] = [
   ...settingsPage,
+  { method: "POST", path: `${PATH}/email/test`, runInOrganization: testEmail },
   { method: "POST", path: `${PATH}/webhook/test`, runInOrganization: testWebhook },
   { method: "POST", path: `${PATH}/webhook/rotate-secret`, runInOrganization: rotateWebhookSecret },
   { method: "POST", path: `${PATH}/webhooks/:webhook/test`, runInOrganization: testWebhook },

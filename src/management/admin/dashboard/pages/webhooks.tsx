@@ -1,4 +1,5 @@
 /** Pages of an organization's further webhooks: add, change, remove. */
+import type { Child } from "hono/jsx";
 import { WEBHOOK_ALERTS, WEBHOOK_FORMATS } from "../../../../shared/settings/webhooks.ts";
 import { type FormValues, NO_PROBLEMS, type Problems, readBody } from "../form.ts";
 import {
@@ -14,6 +15,7 @@ import { Layout } from "../parts/layout.tsx";
 import { ALERT_LABELS, FORMAT_LABELS, type FurtherWebhookView } from "../parts/webhook.tsx";
 import type { OrganizationView } from "../views.ts";
 import { formatCount } from "../../format.ts";
+import { listWords } from "../../../../shared/text/list-words.ts";
 
 const PATH = "/organizations/:organization/settings/webhooks";
 const ONE = "/api/organizations/{organization}";
@@ -216,19 +218,13 @@ function callOf({ params }: OrganizationPageCall) {
 export async function testWebhook(page: OrganizationPageCall): Promise<PageAnswer> {
   const { body: result } = await page.api(`${callOf(page)}/test` as const);
   const { url, format } = describeTested(page);
-  return showPage(
-    <Layout page={page} title="Test of the webhook" section="settings">
-      {result.delivered ? (
-        <p class="notice good" role="status">
-          Delivered: the endpoint returned {result.status} after {formatCount(result.duration_ms)} ms.
-        </p>
-      ) : (
-        <p class="notice bad" role="alert">
-          Not delivered: {result.error} (after {formatCount(result.duration_ms)} ms). Put the endpoint or the
-          URL right and test again.
-        </p>
-      )}
-      <p>
+  return showTest(page, {
+    title: "Test of the webhook",
+    result,
+    arrived: `the endpoint returned ${result.status ?? ""}`,
+    remedy: "Correct the endpoint or the URL",
+    sent: (
+      <>
         {format === "standard" ? (
           <>
             One signed event of the type <code>webhook.test</code>
@@ -237,7 +233,51 @@ export async function testWebhook(page: OrganizationPageCall): Promise<PageAnswe
           "One test"
         )}{" "}
         was sent to <code class="break">{url}</code>.
-      </p>
+      </>
+    ),
+  });
+}
+
+export async function testEmail(page: OrganizationPageCall): Promise<PageAnswer> {
+  const { body: result } = await page.api("POST /api/organizations/{organization}/email/test");
+  return showTest(page, {
+    title: "Test of the email addresses",
+    result,
+    arrived: "the mail server accepted the email",
+    remedy: "Correct the addresses",
+    sent: <span class="break">One email was addressed to {listWords(result.recipients)}.</span>,
+  });
+}
+
+interface TestOutcome {
+  readonly title: string;
+  readonly result: {
+    readonly delivered: boolean;
+    readonly error: string | null;
+    readonly duration_ms: number;
+  };
+  readonly arrived: string;
+  readonly remedy: string;
+  readonly sent: Child;
+}
+
+function showTest(
+  page: OrganizationPageCall,
+  { title, result, arrived, remedy, sent }: TestOutcome,
+): PageAnswer {
+  const duration = `${formatCount(result.duration_ms)} ms`;
+  return showPage(
+    <Layout page={page} title={title} section="settings">
+      {result.delivered ? (
+        <p class="notice good" role="status">
+          Delivered: {arrived} after {duration}.
+        </p>
+      ) : (
+        <p class="notice bad" role="alert">
+          Not delivered: {result.error} (after {duration}). {remedy} and test again.
+        </p>
+      )}
+      <p>{sent}</p>
       <div class="actions">
         <Form page={page} action={page.path}>
           <button type="submit">Test again</button>

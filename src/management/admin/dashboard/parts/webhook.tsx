@@ -19,6 +19,20 @@ const SECRET_GRACES = [
 
 type WebhookView = NonNullable<OrganizationView["notifications"]["webhook"]>;
 
+/** Addresses that receive alerts, and a test of them. */
+export function Emails({ page }: { page: OrganizationPageCall }) {
+  const { emails } = page.organization.notifications;
+  if (!page.canChange || emails.length === 0 || page.options.email.mailer === null) return null;
+  return (
+    <Section class="card" id="email" title="Email">
+      <p class="break">{emails.join(", ")}</p>
+      <Form page={page} action={`${page.base}/settings/email/test`}>
+        <button type="submit">Send a test email</button>
+      </Form>
+    </Section>
+  );
+}
+
 /** Actions on a webhook. */
 export function Webhook({ page, webhook }: { page: OrganizationPageCall; webhook: WebhookView }) {
   const { url, disabled_at: disabledAt } = webhook;
