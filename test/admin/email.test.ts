@@ -51,7 +51,7 @@ describe("POST …/email/test", () => {
     expect(server.received.map(({ recipients }) => recipients)).toEqual([EMAILS]);
     const { subject, text } = server.received[0]!.mail;
     expect(subject).toMatch(/^\[.+\] Test of alert emails$/);
-    expect(text).toContain("Nothing was reached.");
+    expect(text).toContain("No limit was reached.");
     expect(text).toContain(`https://gateway.example.com${path.replace("/api", "")}/settings`);
   });
 

@@ -159,7 +159,7 @@ describe("a provider that is away", () => {
     await under.provider.leave();
     const away = await new WebClient().get(`${other.url}/sign-in/oidc/corp`);
     expect(away.status).toBe(503);
-    expect(away.text).toContain("The identity provider corp cannot be reached");
+    expect(away.text).toContain("The identity provider corp is unreachable");
     expect(await statusOf(client, `/organizations/${under.organization}`)).toBe(200);
     await under.provider.comeBack();
     expect((await new WebClient().get(`${other.url}/sign-in/oidc/corp`)).status).toBe(302);

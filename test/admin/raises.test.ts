@@ -92,7 +92,7 @@ describe.each(OWNERS)("raises of a %s", (kind) => {
   it("need a cap, and are no field of a change", async () => {
     const path = await createOwner(kind, [{ period: "week", kind: "budget", cents: 2000 }]);
     const refused = (await create(path)).json()["error"] as { message: string };
-    expect(refused.message).toContain("it has no cap at all: set one first");
+    expect(refused.message).toContain("it has no cap. Set one first");
     expect((await admin.call("PATCH", path, { body: { raises: [] } })).status).toBe(400);
   });
 

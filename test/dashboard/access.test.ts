@@ -154,7 +154,7 @@ describe("access to the dashboard", () => {
     async (after) => {
       const cookie = cookieOf(await signIn());
       const { status, text } = await get(`/organizations/${own}/alerts?after=${after}`, cookie);
-      expect([status, text]).toEqual([400, expect.stringContaining("expected `next` of the page before")]);
+      expect([status, text]).toEqual([400, expect.stringContaining("expected `next` of the previous page")]);
     },
   );
 

@@ -134,7 +134,7 @@ describe.skipIf(CHROMIUM === null)(`what needs attention${SKIPPED_WHY}`, () => {
     }
     await show(path);
     expect(await entries().count()).toBe(1);
-    const { pathname } = await follow("7 API keys are past a budget.", "See these API keys");
+    const { pathname } = await follow("7 API keys are over a budget.", "See these API keys");
     expect(pathname).toBe(`${path}/keys`);
     expect(await page.locator(".state").getByText("over budget", { exact: true }).count()).toBe(7);
   });
@@ -151,7 +151,7 @@ describe.skipIf(CHROMIUM === null)(`what needs attention${SKIPPED_WHY}`, () => {
       await show(path);
       return (await entries().count()) === 1 ? true : null;
     });
-    const { pathname, search } = await follow("The upstream local is failing", "See these requests");
+    const { pathname, search } = await follow("Upstream local is failing", "See these requests");
     expect(pathname + search).toBe(`${path}/requests?upstream=local&status=5xx`);
     expect(await page.locator("#requests tbody tr").count()).toBe(FAILURES_IN_A_ROW);
     expect((await send()).status).toBe(200);
@@ -174,15 +174,13 @@ describe.skipIf(CHROMIUM === null)(`what needs attention${SKIPPED_WHY}`, () => {
       expect(await entries().count()).toBe(1);
     };
     expect((await send(QUIET_MODEL)).status).toBe(503);
-    await expectEntry(
-      /^The upstream quiet is failing: the one request that went there within a day has failed, at 2/,
-    );
+    await expectEntry(/^Upstream quiet is failing: its only request of the last day failed at 2/);
     expect((await send(QUIET_MODEL)).status).toBe(503);
     await Promise.all(Array.from({ length: BUSY_REQUESTS }, () => send()));
     await expectEntry(
-      /^The upstream quiet is failing: both requests that went there within a day have failed, the last at 2[\d-]+ [\d:]+ UTC\. The upstream quiet refused the connection: nothing listens at its address\./,
+      /^Upstream quiet is failing: both requests of the last day failed, the latest at 2[\d-]+ [\d:]+ UTC\. The upstream quiet refused the connection: nothing listens at its address\./,
     );
-    const { pathname, search } = await follow("The upstream quiet is failing", "See these requests");
+    const { pathname, search } = await follow("Upstream quiet is failing", "See these requests");
     expect(pathname + search).toBe(`${path}/requests?upstream=quiet&status=5xx`);
     expect(await page.locator("#requests tbody tr").count()).toBe(2);
     const alive = await startUpstream({ port: quietPort });
@@ -205,7 +203,7 @@ describe.skipIf(CHROMIUM === null)(`what needs attention${SKIPPED_WHY}`, () => {
       notifications: { webhook: { url: receiver.url } },
     });
     await spend(path, 85);
-    const failing = /An alert could not be delivered by webhook: .*500/;
+    const failing = /An alert couldn't be delivered by webhook: .*500/;
     await waitFor(
       "the entry",
       async () => {
@@ -227,7 +225,7 @@ describe.skipIf(CHROMIUM === null)(`what needs attention${SKIPPED_WHY}`, () => {
       notifications: { webhook: { url: receiver.url } },
     });
     await spend(path, 85);
-    const gone = "The webhook's endpoint returned 410 Gone: nothing is sent to it any more.";
+    const gone = "The webhook's endpoint returned 410 Gone, so it receives no more alerts.";
     await waitFor(
       "the entry",
       async () => {

@@ -236,7 +236,7 @@ describe.skipIf(CHROMIUM === null)(`details of the dashboard${SKIPPED_WHY}`, () 
     expect(rows).toHaveLength(2);
     await phone.getByLabel("Go to another organization").waitFor();
     await phone.locator("#requests tbody tr").first().getByRole("link").click();
-    await phone.getByText(/^The upstream \S+ could not be connected to; the client got 503/).waitFor();
+    await phone.getByText(/^The upstream \S+ could not be connected to; the client received 503/).waitFor();
     await phone.getByText("remote_connection_failure").waitFor();
     await expectNoSidewaysScroll(phone);
     await expectAccessible(phone);

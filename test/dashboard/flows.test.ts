@@ -85,7 +85,7 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
     await getStack().admin("PATCH", path.replace(getStack().adminUrl, "/api"), { hard_cap_cents: 700 });
     await page.getByLabel("Monthly hard cap").fill("1");
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Another person has changed this key meanwhile").waitFor();
+    await page.getByText("Another person changed this key in the meantime").waitFor();
     expect(await page.getByLabel("Monthly hard cap").inputValue()).toBe("7.00");
   });
 

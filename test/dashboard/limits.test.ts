@@ -153,15 +153,15 @@ describe.skipIf(CHROMIUM === null)(`limits in the dashboard${SKIPPED_WHY}`, () =
       await page.getByText("Increased. Applies from the next request.").waitFor();
       const live = raises().getByRole("listitem");
       expect(await textOf(live)).toMatch(
-        /^\+50\.00 USD a day until 2099-12-04 00:00 UTC: launch, by anna Take back/,
+        /^\+50\.00 USD a day until 2099-12-04 00:00 UTC: launch, by anna Remove/,
       );
       expect(await textOf(cards("Daily cap"))).toMatch(
         /^Daily cap fine .* 0\.25 USD of 50\.20 USD .* raised from 0\.20 USD by 50\.00 USD until 2099-12-04 00:00 UTC/,
       );
       await expectAccessible(page);
       expect((await ask("one word")).status).toBe(200);
-      await live.getByRole("button", { name: "Take back" }).click();
-      await page.getByRole("dialog").getByRole("button", { name: "Take back" }).click();
+      await live.getByRole("button", { name: "Remove" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
       await page.getByText("Removed. The previous cap applies from the next request.").waitFor();
       expect(await live.count()).toBe(0);
       expect((await ask()).status).toBe(402);
@@ -201,7 +201,7 @@ describe.skipIf(CHROMIUM === null)(`limits in the dashboard${SKIPPED_WHY}`, () =
         await plain.getByText("Increased. Applies").waitFor();
         const live = section.getByRole("listitem");
         expect(await live.innerText()).toContain("launch, by bea");
-        await live.getByRole("button", { name: "Take back" }).click();
+        await live.getByRole("button", { name: "Remove" }).click();
         await plain.getByText("Removed. The previous cap").waitFor();
         expect(await live.count()).toBe(0);
       }
@@ -216,7 +216,7 @@ describe.skipIf(CHROMIUM === null)(`limits in the dashboard${SKIPPED_WHY}`, () =
       await page.getByRole("alert").getByText("Four temporary increases are active").waitFor();
       expect(await raises().getByLabel("Reason").inputValue()).toBe("launch");
       await page.goto(base + path);
-      await raises().getByText("4 are live, and no more can be at the same time.").waitFor();
+      await raises().getByText("4 increases are active, the maximum.").waitFor();
       expect(await raises().getByRole("listitem").count()).toBe(4);
     });
 

@@ -157,7 +157,7 @@ describe.skipIf(CHROMIUM === null)(`sign-in with identity providers${SKIPPED_WHY
     await signIn(page, "nobody");
     await page.getByText("corp knows you as No Body").waitFor();
     await expectAccessible(page);
-    await page.getByRole("link", { name: "Back to the sign-in" }).click();
+    await page.getByRole("link", { name: "Back to sign-in" }).click();
     expect(await heading(page)).toBe("Sign in");
   });
 

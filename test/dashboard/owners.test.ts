@@ -112,7 +112,7 @@ describe.skipIf(CHROMIUM === null)(`users and groups in the dashboard${SKIPPED_W
       await getStack().admin("PATCH", `${api}/${kind}/${id}`, { note: "theirs" });
       await page.getByLabel("Note").fill("mine");
       await page.getByRole("button", { name: "Save" }).click();
-      await page.getByText(/Another person has changed this (?:user|group) meanwhile/).waitFor();
+      await page.getByText(/Another person changed this (?:user|group) in the meantime/).waitFor();
       expect(await page.getByLabel("Note").inputValue()).toBe("theirs");
     }
   });

@@ -121,7 +121,7 @@ describe.skipIf(CHROMIUM === null)(`the pages of requests${SKIPPED_WHY}`, () => 
     await page.goto(`${base}?status=5xx`);
     await rows().first().getByRole("link").click();
     await page
-      .getByText(/^The upstream local returned 500.*; the client got 502 upstream_error\.\s*$/)
+      .getByText(/^The upstream local returned 500.*; the client received 502 upstream_error\.\s*$/)
       .waitFor();
   });
 });

@@ -159,7 +159,7 @@ describe.skipIf(CHROMIUM === null)(`the figures of Usage${SKIPPED_WHY}`, () => {
 
   it("a deleted key that is filtered by keeps its name, also in days without any usage of it", async () => {
     await page.goto(`${base}?key_id=${keys.former}&from=2020-01-01&to=2020-01-07`);
-    await page.getByText("Nothing was used in these days.").waitFor();
+    await page.getByText("No usage in these days.").waitFor();
     const chosen = page.getByLabel("Key", { exact: true }).locator("option:checked");
     expect(await chosen.textContent()).toBe("ci");
     await page.goto(`${admin.url}/organizations/${id}/requests?key_id=${keys.former}`);

@@ -48,7 +48,7 @@ describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
       await expectAccessible(page);
       await section.getByRole("button", { name: "Send a test to Slack" }).click();
       await page.getByText("Delivered: the endpoint returned 204").waitFor();
-      expect(slackMessage.parse(receiver.received[0]!.event).text).toContain("Nothing was reached");
+      expect(slackMessage.parse(receiver.received[0]!.event).text).toContain("No limit was reached");
       await page.goto(`${base}/settings`);
       await section.getByRole("link", { name: "Change Slack" }).click();
       await page.getByLabel("90 % of a hard cap").uncheck();
@@ -160,7 +160,7 @@ describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
 
     it("makes a new secret; the previous one signs too for as long as was chosen", async () => {
       await page.goto(`${base}/settings`);
-      await page.getByLabel("the previous one").selectOption("signs too for an hour");
+      await page.getByLabel("the previous one").selectOption("also signs for an hour");
       await page.getByRole("button", { name: "New secret" }).click();
       await page.getByRole("dialog").getByRole("button", { name: "New secret" }).click();
       const renewed = await page.getByLabel("Webhook secret").inputValue();

@@ -217,7 +217,7 @@ describe("an organization's own names", () => {
   });
 
   it.each([
-    ["a model's id", { aliases: { [CHAT_MODEL]: OTHER_MODEL } }, "must not hide"],
+    ["a model's id", { aliases: { [CHAT_MODEL]: OTHER_MODEL } }, "is the id of a catalog model"],
     ["an alias of an alias", { aliases: { mine: ALIAS } }, "unknown model"],
     ["an alias of itself", { aliases: { mine: "mine" } }, "unknown model"],
     ["a Cyrillic letter", { aliases: { "gpt-4\u043E": OTHER_MODEL } }, "expected a name"],

@@ -195,7 +195,7 @@ describe("a request that fails at its upstream", () => {
         cause: `the ${told}`,
         envoy_details: expect.stringMatching(envoy) as string,
       });
-      expect(explanation.sentence).toContain(`The ${told}; the client got 50`);
+      expect(explanation.sentence).toContain(`The ${told}; the client received 50`);
       expect(explanation.sentence).not.toContain(upstream.envoy_details);
 
       const { stdout } = await callCli(["explain", id], { cwd: stack().dir });
@@ -223,7 +223,7 @@ describe("a request that fails at its upstream", () => {
   it("is told in words where no answer comes in time", async () => {
     const { upstream, explanation } = await show(await failAt("silent", impatient!.baseUrl));
     expect(explanation.sentence).toMatch(
-      /^The upstream silent sent no response in time; the client got 504 upstream_timeout\./,
+      /^The upstream silent sent no response in time; the client received 504 upstream_timeout\./,
     );
     expect(upstream.envoy_details).toMatch(/timeout/);
     expect(explanation.sentence).not.toContain(upstream.envoy_details);

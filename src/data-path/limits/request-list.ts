@@ -24,7 +24,8 @@ export function readRequestPage(query: URLSearchParams): PageInput {
   if (count < 1 || count > MAX_REQUESTS) {
     throw invalid("limit", `expected a whole number from 1 to ${MAX_REQUESTS}`);
   }
-  if (after !== null && !isRequestCursor(after)) throw invalid("after", "expected `next` of the page before");
+  if (after !== null && !isRequestCursor(after))
+    throw invalid("after", "expected `next` of the previous page");
   return { limit: count, after };
 }
 

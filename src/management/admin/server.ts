@@ -88,8 +88,8 @@ function boundConnections(server: Server, idleTimeoutMs: number): void {
 function requirePrivacy({ host, tls, allowPlainHttp }: AdminServerOptions): void {
   if (tls !== null || allowPlainHttp || isLoopback(host)) return;
   throw new Error(
-    `The admin server would take tokens in the clear on ${host}, which is reached from outside this machine: ` +
-      "set `admin.tls`, or `admin.allow_plain_http: true` where something in front of it encrypts.",
+    `The admin server would accept tokens without encryption on ${host}, which other machines can reach. ` +
+      "Set `admin.tls`, or `admin.allow_plain_http: true` if a proxy in front of it encrypts.",
   );
 }
 

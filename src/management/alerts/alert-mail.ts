@@ -39,7 +39,7 @@ export function createTestMail(organizationName: string, settingsUrl: string | n
   const name = cleanName(organizationName);
   return formatMail({
     subject: `[${name}] Test of alert emails`,
-    paragraphs: [`Spend alerts of ${name} arrive at this address. Nothing was reached.`],
+    paragraphs: [`Spend alerts of ${name} arrive at this address. No limit was reached.`],
     links: [],
     notice: describeAddress(name, settingsUrl),
   });
@@ -47,7 +47,7 @@ export function createTestMail(organizationName: string, settingsUrl: string | n
 
 function describeAddress(organizationName: string, settingsUrl: string | null): string {
   const place = settingsUrl === null ? "." : `: ${settingsUrl}`;
-  return `This address is in the notification settings of ${cleanName(organizationName)}, where it can be removed${place}`;
+  return `You receive this email because the notification settings of ${cleanName(organizationName)} contain your address. Remove it there${place}`;
 }
 
 interface MailParts {

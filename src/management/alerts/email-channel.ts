@@ -66,7 +66,7 @@ export class EmailChannel implements Channel {
     if (mailer === null) return { outcome: "again", error: NO_MAIL_SERVER };
     const waitMs = progress.isCounted ? 0 : await store.takeEmail(organization.id, maxPerHour);
     if (waitMs > 0) {
-      const reason = `this hour's ${maxPerHour} emails have been sent: one email follows with all that waits`;
+      const reason = `the limit of ${maxPerHour} emails per hour is reached; one email with all waiting alerts follows`;
       return { outcome: "later", waitMs, reason, progress: JSON.stringify({ ...progress, waited: true }) };
     }
     const covered = progress.waited ? await this.#listCovered(attempt, progress.until) : [];

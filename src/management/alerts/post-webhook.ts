@@ -146,9 +146,9 @@ function parseRetryAfter({ headers }: IncomingMessage, nowMs: number): number {
 
 /** Does not name the address: that would reveal the operator's network. */
 function createPrivateError(): WebhookError {
-  return new WebhookError("the host's address is not one of the public internet");
+  return new WebhookError("the host's address isn't public");
 }
 
 function createUnknownError(): WebhookError {
-  return new WebhookError("the host's name has no address");
+  return new WebhookError("the host name has no address");
 }

@@ -5,16 +5,16 @@ export class WebhookError extends Error {
 
 const TEXTS: Readonly<Record<string, string>> = {
   ECONNREFUSED: "the connection was refused",
-  ECONNRESET: "the connection was cut",
-  EPIPE: "the connection was cut",
-  ENOTFOUND: "the host's name is not known",
+  ECONNRESET: "the connection was closed",
+  EPIPE: "the connection was closed",
+  ENOTFOUND: "the host name is unknown",
   ENODATA: "the host's name has no address",
-  ESERVFAIL: "the host's name server failed",
-  ETIMEOUT: "the host's name server didn't respond",
-  ETIMEDOUT: "the connection was not made in time",
-  EHOSTUNREACH: "the host cannot be reached",
-  ENETUNREACH: "the host's network cannot be reached",
-  ABORT_ERR: "the attempt was broken off",
+  ESERVFAIL: "the name server failed",
+  ETIMEOUT: "the name server didn't respond",
+  ETIMEDOUT: "the connection timed out",
+  EHOSTUNREACH: "the host is unreachable",
+  ENETUNREACH: "the host's network is unreachable",
+  ABORT_ERR: "the attempt was interrupted",
 };
 
 /** Uses error codes, because the texts of Node's errors name addresses. */

@@ -65,6 +65,6 @@ export function changeWebhook(
 export function alertNameOf({ kind, thresholdPercent }: AlertRecord): WebhookAlert {
   const name = `${kind}_${thresholdPercent}`;
   const known = WEBHOOK_ALERTS.find((alert) => alert === name);
-  if (known === undefined) throw new RangeError(`"${name}" is no threshold`);
+  if (known === undefined) throw new RangeError(`unknown threshold "${name}"`);
   return known;
 }

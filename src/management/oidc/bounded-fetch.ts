@@ -27,7 +27,7 @@ export async function boundedFetch(url: string, options: object): Promise<Respon
   const stream = answer.body as AsyncIterable<Uint8Array> | null;
   for await (const chunk of stream ?? []) {
     size += chunk.length;
-    if (size > MAX_ANSWER_BYTES) throw new TypeError(`the answer has more than ${MAX_ANSWER_BYTES} bytes`);
+    if (size > MAX_ANSWER_BYTES) throw new TypeError(`the response has more than ${MAX_ANSWER_BYTES} bytes`);
     chunks.push(chunk);
   }
   const { status, statusText, headers: answered } = answer;

@@ -16,7 +16,7 @@ const MAIL_ADDRESS = /^[^<>@\s]{1,128}@[^<>@\s]{1,125}$/;
 export function readSubject(claims: JsonObject): string {
   const subject = claims["sub"];
   if (typeof subject === "string" && SUBJECT.test(subject)) return subject;
-  throw new OidcError("refused", "`sub` is no text of 1 to 255 ASCII characters");
+  throw new OidcError("refused", "`sub` isn't a text of 1 to 255 ASCII characters");
 }
 
 /** Returns a one-line name for people; the subject if the provider sends none. */
@@ -48,7 +48,10 @@ export function readGroups(claims: JsonObject, claim: string): readonly string[]
   const groups = (Array.isArray(value) ? value : [value]).filter((group) => typeof group === "string");
   if (groups.length > MAX_GROUPS || groups.some((group) => group.length > MAX_GROUP_CHARACTERS)) {
     const bounds = `${MAX_GROUPS} groups, or one of more than ${MAX_GROUP_CHARACTERS} characters`;
-    throw new OidcError("refused", `\`${claim}\` has more than ${bounds}: let the provider send fewer`);
+    throw new OidcError(
+      "refused",
+      `\`${claim}\` has more than ${bounds}. Configure the identity provider to send fewer`,
+    );
   }
   return groups;
 }

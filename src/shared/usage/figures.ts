@@ -55,7 +55,7 @@ export const TOKEN_FIGURES = {
     partOf: null,
     describedAs: {
       usage: "Input tokens without cached ones.",
-      outside: "Of all prompts, without the cached ones.",
+      outside: "All prompts, without cached tokens.",
     },
     price: {
       fallback: null,
@@ -127,7 +127,7 @@ export const TOKEN_FIGURES = {
     partOf: null,
     describedAs: {
       usage: "Reasoning tokens included.",
-      outside: "Of all responses, with reasoning.",
+      outside: "All responses, with reasoning.",
     },
     price: {
       fallback: null,

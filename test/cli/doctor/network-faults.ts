@@ -196,7 +196,7 @@ export const NETWORK_FAULTS = {
     {
       name: "it leads into the operator's own network",
       provoke: (world) => examineWebhook(world, `https://127.0.0.1:${world.closedPort}/hook`, false),
-      says: /not one of the public internet/,
+      says: /host's address isn't public/,
     },
   ],
   token_keys_unreachable: [

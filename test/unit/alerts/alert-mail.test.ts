@@ -30,7 +30,7 @@ describe("the mail of an alert", () => {
         "At 100%, requests of this key that cost money will return 402 until the cap resets on " +
         "2026-12-01 00:00 UTC. Raise the cap of $50.00 to prevent this.\n\n" +
         `Change the key's monthly hard cap:\nhttps://gateway.example.com/organizations/${ALERT.organizationId}/keys/${ALERT.keyId}#hard_cap_cents\n\n` +
-        "-- \nThis address is in the notification settings of Acme, where it can be removed: " +
+        "-- \nYou receive this email because the notification settings of Acme contain your address. Remove it there: " +
         `https://gateway.example.com/organizations/${ALERT.organizationId}/settings\nAlert ${ALERT.id}.\n`,
     );
   });
@@ -76,7 +76,7 @@ describe("the mail of an alert", () => {
       `Change the key's monthly hard cap:\n${page}/keys/${ALERT.keyId}#hard_cap_cents`,
       `Change the key's monthly budget:\n${page}/keys/${ALERT.keyId}#budget_cents`,
       `Change the organization's monthly budget:\n${page}/settings#budget_cents`,
-      expect.stringContaining("This address is in the notification settings of Acme"),
+      expect.stringContaining("notification settings of Acme contain your address"),
     ]);
     const links = [...mail.html.matchAll(/href="([^"]+)"/g)].map(([, url]) => url);
     expect(links).toHaveLength(3);

@@ -43,7 +43,7 @@ describe.each(FORMAT_NAMES)("the format %s", (name) => {
     const input = { id: ALERT.id, organizationId: "org_1", organizationName: "Acme", nowMs: 0 };
     const body = FORMATS[name].formatTest(input, { routingKey: ROUTING_KEY });
     expect(SCHEMAS[name].parse(body)).toEqual(body);
-    expect(JSON.stringify(body)).toContain("A test of the alerts of Acme. Nothing was reached.");
+    expect(JSON.stringify(body)).toContain("Test alert of Acme. No limit was reached.");
   });
 
   it("names the organization, what was reached, and the page where it is changed", () => {

@@ -88,7 +88,7 @@ const STATEMENTS: readonly Statement[] = [
   {
     where: "the Alerts page",
     text: () => read("src/management/admin/dashboard/pages/alerts.tsx"),
-    says: ["of each API key, user and group and of the organization", "(day, week, month, total)"],
+    says: ["This applies to API keys, users, groups and the organization", "(day, week, month, total)"],
     never: ["once a month"],
   },
   {

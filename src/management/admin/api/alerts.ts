@@ -55,7 +55,7 @@ const redeliver = defineOrganizationRoute({
   operationId: "redeliverAlert",
   summary: "Send an alert again, and retry waiting deliveries at once.",
   description:
-    "With it go those that fired in the same step. Receivers see the same `webhook-id` and `data.id` again.",
+    "Also sends the alerts that fired in the same step. Receivers get the same `webhook-id` and `data.id` again.",
   body: redelivery,
   isBodyOptional: true,
   answers: { 202: alert },

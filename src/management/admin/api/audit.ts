@@ -28,7 +28,7 @@ const auditEntry = answer("AuditEntry", {
         .describe("Identity of a person who signed in or called with an identity provider."),
       subject: z.string().optional().describe("Subject at the issuer."),
     })
-    .describe("Who: the operator, an organization's token, or a person who has signed in."),
+    .describe("Actor: the operator, an organization's token, or a person who has signed in."),
   action: z.string().meta({ examples: ["key.updated"] }),
   target: z
     .strictObject({ type: z.string(), id: z.string(), name: z.string().nullable() })
@@ -54,7 +54,7 @@ const listOfNone = defineRoute({
   method: "GET",
   path: "/api/audit",
   operationId: "listOperatorAuditEntries",
-  summary: "List sign-ins with the operator's role or with none, newest first.",
+  summary: "List sign-ins with the operator's role or without a role, newest first.",
   access: "operator",
   query: pageQuery(AUDIT_CURSOR, isAuditCursor),
   answers: { 200: auditPage },

@@ -163,7 +163,7 @@ function requireModelNames({ model_names: names }: OrganizationChange, catalog: 
   for (const [name, id] of Object.entries(names?.aliases ?? {})) {
     const param = `model_names.aliases.${name}`;
     if (catalog.find(name) !== undefined) {
-      const problem = `\`${name}\` is the id of a model of the catalog, which a name must not hide`;
+      const problem = `\`${name}\` is the id of a catalog model. Choose another name`;
       throw invalidField(param, problem);
     }
     requireModel(param, id, catalog);

@@ -139,7 +139,7 @@ const remove = defineOrganizationRoute({
   summary: "Permanently delete an organization.",
   description:
     "Its name is free again. The operator can read its spend by its id while usage is kept " +
-    "(`retention.usage_months`), and what it has in flight is charged. Its audit log has the entry.",
+    "(`retention.usage_months`), and its requests in flight are still charged. Its audit log keeps the deletion.",
   access: "operator",
   usesIfMatch: true,
   answers: { 204: null },
@@ -159,7 +159,7 @@ const remove = defineOrganizationRoute({
 function refuseName({ id, name }: NameHolder, principal: Principal): AdminError {
   const param = "name";
   if (principal.type !== "operator") return new AdminError("organization_name_taken", { param });
-  const holder = name === null ? `${id} is just getting this name` : `"${name}" (${id}) has this name`;
+  const holder = name === null ? `${id} is being renamed to it` : `"${name}" (${id}) has this name`;
   const message = `\`name\`: the organization ${holder}. Case and spaces don't make a name different.`;
   return new AdminError("organization_name_taken", { message, param });
 }

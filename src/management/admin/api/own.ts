@@ -274,7 +274,7 @@ function requireTight(settings: KeySettings, bounds: Bounds): void {
     if (ofDefaults !== undefined && (cap === undefined || cap > ofDefaults)) {
       throw invalidField(
         field,
-        `expected a ${period} cap of at most ${amountOf(ofDefaults)}, as new keys have here`,
+        `expected a ${period} cap of at most ${amountOf(ofDefaults)}, the default for new keys`,
       );
     }
     // Defaults of new keys may exceed it: the user's own cap still applies.
@@ -284,7 +284,7 @@ function requireTight(settings: KeySettings, bounds: Bounds): void {
   }
   const { perMinute } = bounds;
   if (requestsPerMinuteOf(settings) <= perMinute) return;
-  throw invalidField(REQUEST_RATE.apiName, `expected at most ${perMinute}, as new keys have here`);
+  throw invalidField(REQUEST_RATE.apiName, `expected at most ${perMinute}, the default for new keys`);
 }
 
 function amountOf(cents: number): string {

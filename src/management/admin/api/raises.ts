@@ -57,7 +57,7 @@ function defineRaiseRoutes<Item extends Raised>(owner: RaisedOwner<Item>) {
     path: `${path}/raises`,
     operationId: `create${name}Raise`,
     summary: `Increase a cap of the ${type} until a given time.`,
-    description: `At most ${MAX_RAISES} are live at the same time.`,
+    description: `At most ${MAX_RAISES} are active at the same time.`,
     body: raiseCreation,
     answers: { 201: raise },
     handleInOrganization: async (call, services) => {
@@ -134,7 +134,7 @@ function requireCap({ period }: RaiseCreation, limits: readonly Limit[], type: s
   if (periods.includes(period)) return;
   const expected =
     periods.length === 0
-      ? "it has no cap at all: set one first"
+      ? "it has no cap. Set one first"
       : `expected the period of one of its caps: ${periods.join(", ")}`;
   throw invalidField("period", `the ${type} has no cap of this period, ${expected}`);
 }

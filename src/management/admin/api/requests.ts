@@ -30,7 +30,7 @@ const list = defineOrganizationRoute({
   operationId: "listRequests",
   summary: "List recent requests, newest first: about 10,000, and 2,000 rejected ones.",
   description:
-    "With a filter, one call looks through 2,000 of them: a page may then hold fewer than `limit`, and have a `next` all the same.",
+    "With a filter, one call searches 2,000 of them, so a page can have fewer than `limit` entries and a `next`.",
   query: requestQuery,
   answers: { 200: recentRequestPage },
   handleInOrganization: async ({ organization, query, principal }, { store }) => {

@@ -94,7 +94,7 @@ export function requireAccess(
     // Closed by default, and nothing is changed whatever a route says.
     if (route.key === true && route.method === "GET") return;
     const message =
-      "You signed in with an API key, which shows only the key itself. Ask an admin of the organization.";
+      "You signed in with an API key, which can read only its own data. Ask an admin of the organization.";
     throw new AdminError("permission_denied", { message });
   }
   if (principal.role === "member") {

@@ -27,10 +27,10 @@ const session = answer("Session", {
   type: z
     .enum(["operator", "token", "key", "person"])
     .describe(
-      "How it was begun: with the operator's token, an organization's token, an API key, or an identity provider.",
+      "How the user signed in: with the operator's token, an organization's token, an API key, or an identity provider.",
     ),
   name: textOrNull("Name of the token or API key, or of the person at the provider; null: the operator."),
-  role: z.enum(ROLES).describe("`key`: can read what concerns the API key."),
+  role: z.enum(ROLES).describe("`key`: can read only the API key's own data."),
   provider: textOrNull("Name of the provider in `dashboard.oidc`; null: a token."),
   issuer: z.string().nullable(),
   subject: z.string().nullable(),

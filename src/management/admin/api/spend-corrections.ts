@@ -28,9 +28,9 @@ const create = defineOrganizationRoute({
   operationId: "correctSpend",
   summary: "Add a signed amount, or the price of tokens used elsewhere, to this month's spend.",
   description:
-    "In place of an amount it takes the tokens of a model that did not pass the gateway, such as those of a batch job, " +
-    "and charges them at the catalog's price in force now. With an `Idempotency-Key` a repeat changes nothing, for as long as the month's figures are kept: send one, and a lost " +
-    "answer is no problem. Another call with the same key returns 409.",
+    "In place of an amount, send the tokens of requests outside the gateway, such as a batch job: the catalog's current price applies. " +
+    "Send an `Idempotency-Key`: a repeated call then changes nothing while the month's figures are kept. " +
+    "Another call with the same key returns 409.",
   access: "operator",
   body: spendCorrectionCreation,
   usesIdempotencyKey: true,

@@ -13,8 +13,8 @@ const exportUsage = defineOrganizationRoute({
   operationId: "exportUsage",
   summary: "Export a month's usage.",
   description:
-    "Streamed. Where it broke off, continue with `after`, the `row_id` of the last whole row: the rows behind it come, " +
-    "without a header line. The rows of a month that is over are the same each time.",
+    "Streamed. If it breaks off, continue with `after`, the `row_id` of the last whole row: the remaining rows follow, " +
+    "without a header line. The rows of a past month never change.",
   query: usageExportQuery,
   answers: { 200: null },
   streams: ["text/csv", "application/jsonl", GZIP],

@@ -83,7 +83,7 @@ function ofForecast({ organization, limits, forecastMicrocents }: AttentionInput
   const cap = limits.find(({ period, kind }) => period === "month" && kind === "cap");
   if (cap === undefined || standingOf(cap) === "reached") return [];
   if (!isOverCap({ monthCapCents: cap.cents }, forecastMicrocents ?? 0)) return [];
-  const text = `At this pace the month comes to ${formatMoney(forecastMicrocents ?? 0, currency)}, past the ${nameLimit(cap)} of ${formatLimit(cap.cents, currency)}.`;
+  const text = `At this pace, this month's spend reaches ${formatMoney(forecastMicrocents ?? 0, currency)}, above the ${nameLimit(cap)} of ${formatLimit(cap.cents, currency)}.`;
   const path = `/organizations/${id}/settings#${MONTH_NAMES.cap}`;
   return [{ level: "warn", text, label: "Change this cap", path }];
 }
@@ -92,7 +92,7 @@ function ofKeys(input: AttentionInput, kind: Kind): Attention[] {
   const found = findKeys(input.keys, kind);
   const count = input.keyCounts?.[kind] ?? found.length;
   if (count > 1) {
-    const text = `${count} API keys ${kind === "cap" ? "are stopped by caps" : "are past a budget"}.`;
+    const text = `${count} API keys ${kind === "cap" ? "have reached a cap" : "are over a budget"}.`;
     const path = `/organizations/${input.organization.id}/keys?sort=-limit&state=${KEY_STATES[kind]}`;
     return [{ level: kind === "cap" ? "bad" : "warn", text, label: "See these API keys", path }];
   }
@@ -112,12 +112,12 @@ function ofWebhook({ organization, alerts, nowMs }: AttentionInput): Attention[]
   const base = `/organizations/${organization.id}`;
   const disabledAt = organization.notifications.webhook?.disabled_at ?? null;
   if (disabledAt !== null) {
-    const text = "The webhook's endpoint returned 410 Gone: nothing is sent to it any more.";
+    const text = "The webhook's endpoint returned 410 Gone, so it receives no more alerts.";
     return [{ level: "bad", text, label: "See the webhook", path: `${base}/settings#webhook` }];
   }
   const disabled = organization.notifications.webhooks.find(({ disabled_at: at }) => at !== null);
   if (disabled !== undefined) {
-    const text = `A webhook (${disabled.format}) returned 410 Gone: nothing is sent to it any more.`;
+    const text = `A webhook (${disabled.format}) returned 410 Gone, so it receives no more alerts.`;
     return [{ level: "bad", text, label: "See the webhooks", path: `${base}/settings#webhooks` }];
   }
   const recent = alerts.filter(({ firedAtMs }) => firedAtMs > nowMs - DELIVERY_MS);
@@ -128,7 +128,7 @@ function ofWebhook({ organization, alerts, nowMs }: AttentionInput): Attention[]
   if (first === undefined) return [];
   const channel = alerts.some(({ deliveries }) => deliveries.email === first) ? "email" : "webhook";
   const error = first.lastError;
-  const text = `An alert could not be delivered by ${channel}${error === null ? "" : `: ${error}`}.`;
+  const text = `An alert couldn't be delivered by ${channel}${error === null ? "" : `: ${error}`}.`;
   return [{ level: "warn", text, label: "See the deliveries", path: `${base}/alerts` }];
 }
 
@@ -143,7 +143,7 @@ function ofUpstreams({ organization, recent }: AttentionInput): Attention[] {
     const newest = `at ${formatTime(new Date(lastMs).toISOString())}`;
     return {
       level: failures < JUDGED_REQUESTS ? "warn" : "bad",
-      text: `The upstream ${name} is failing: ${FAILED[failures] ?? `the last ${failures} requests that went there have failed, the last`} ${newest}.${why}`,
+      text: `Upstream ${name} is failing: ${FAILED[failures] ?? `its last ${failures} requests failed, the latest`} ${newest}.${why}`,
       label: "See these requests",
       path: isServerError ? `${path}&status=5xx` : path,
     };
@@ -152,6 +152,6 @@ function ofUpstreams({ organization, recent }: AttentionInput): Attention[] {
 
 /** Text if it has had fewer requests than are judged. */
 const FAILED: Readonly<Record<number, string>> = {
-  1: "the one request that went there within a day has failed,",
-  2: "both requests that went there within a day have failed, the last",
+  1: "its only request of the last day failed",
+  2: "both requests of the last day failed, the latest",
 };

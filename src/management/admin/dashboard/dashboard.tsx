@@ -194,7 +194,7 @@ interface Attempt {
 
 function answerProblem(context: PageContext, { page, unsent }: Attempt, error: AdminError) {
   const title =
-    error.status === 404 ? "Not found" : error.status === 403 ? "Not allowed" : "That did not work";
+    error.status === 404 ? "Not found" : error.status === 403 ? "Not allowed" : "Something went wrong";
   const path = unsent === null ? findPagePath(context) : context.req.path;
   const isAway = error.code === "gateway_unavailable";
   const markup = (
@@ -218,6 +218,6 @@ function redirectToSignIn(context: PageContext): Response {
 
 function foreignForm(): AdminError {
   const message =
-    "This form was not made for your session, and nothing was changed. Open the page again and send the form from there.";
+    "This form belongs to another session, so nothing was changed. Open the page again and send the form from there.";
   return new AdminError("permission_denied", { message });
 }

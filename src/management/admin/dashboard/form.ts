@@ -44,7 +44,7 @@ export function readBody(form: FormValues, fields: Fields): Record<string, unkno
   for (const [path, kind] of Object.entries(fields)) {
     const value = readField(form, path, kind);
     if (value === INVALID_AMOUNT) {
-      problems.push(`\`${path}\`: expected an amount such as 50 or 50.00, or nothing for none`);
+      problems.push(`\`${path}\`: expected an amount such as 50 or 50.00, or an empty field for none`);
     } else if (value !== undefined) setAt(body, path, value);
   }
   if (problems.length > 0) throw new AdminError("invalid_parameter", { message: problems.join("; ") });
@@ -116,7 +116,7 @@ function limitsOf(form: FormValues, path: string): readonly Limit[] {
   const lines = limitLines(form, path);
   const wrong = lines.map((line) => line.split(" ").slice(2).join(" ")).find(isNoAmount);
   if (wrong !== undefined && form.has(`${path}.amount`)) {
-    throw invalidField(path, `"${wrong}": expected an amount such as 10 or 10.50, with a point`);
+    throw invalidField(path, `"${wrong}": expected an amount such as 10 or 10.50, with a decimal point`);
   }
   try {
     return parseLimitList(lines.join("\n"));

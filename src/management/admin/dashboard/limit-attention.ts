@@ -54,7 +54,7 @@ export function listReachedPools(input: LimitAttentionInput, kind: Kind): readon
       : [],
   );
   if (reached.length < 2) return reached;
-  const what = kind === "cap" ? "have reached a cap" : "are past a budget";
+  const what = kind === "cap" ? "have reached a cap" : "are over a budget";
   const text = `${formatCountOf(reached.length, "group")} ${what}.`;
   const path = `/organizations/${input.organization.id}/groups?sort=-limit&limit_state=reached`;
   return [{ level: levelOf(kind), text, label: "See these groups", path }];

@@ -28,7 +28,7 @@ export function describeStanding(limit: Figures): { readonly words: string; read
   const standing = standingOf(limit);
   if (standing === "fine") return { words: "fine", level: "good" };
   if (standing === "near") return { words: "near", level: "warn" };
-  return limit.kind === "cap" ? { words: "reached", level: "bad" } : { words: "past it", level: "warn" };
+  return limit.kind === "cap" ? { words: "reached", level: "bad" } : { words: "over it", level: "warn" };
 }
 
 /** Units of amounts: "20.00 USD a week". */

@@ -121,14 +121,14 @@ function readTransaction(context: SignInContext, provider: IdentityProvider): Tr
 
 function refuseTransaction(): AdminError {
   const message =
-    "This sign-in was not begun in this browser, took too long, or cookies are off. Begin it again.";
+    "This sign-in started in another browser, took too long, or cookies are off. Sign in again.";
   return new AdminError("permission_denied", { message });
 }
 
 function requirePatience(context: SignInContext, limit: MinuteLimit, nowMs: number): void {
   const wait = limit.waitSeconds(addressOf(context), nowMs);
   if (wait === 0) return;
-  const message = `Too many sign-ins have failed from here. Try again in ${wait} seconds.`;
+  const message = `Too many sign-ins failed from your address. Try again in ${wait} seconds.`;
   throw new AdminError("too_many_wrong_tokens", { message, headers: { "retry-after": String(wait) } });
 }
 
@@ -137,13 +137,12 @@ const FAILURES: Readonly<
 > = {
   away: {
     status: 503,
-    explain: (name) =>
-      `The identity provider ${name} cannot be reached at the moment. Try again in a moment.`,
+    explain: (name) => `The identity provider ${name} is unreachable. Try again in a moment.`,
   },
   clock: {
     status: 403,
     explain: (name) =>
-      `What ${name} has signed is over, or not valid yet: its clock or this gateway's is wrong.`,
+      `The ID token from ${name} has expired or isn't valid yet. Contact the operator: the clock of ${name} or of this gateway is wrong.`,
   },
   refused: {
     status: 403,

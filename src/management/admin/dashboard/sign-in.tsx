@@ -94,7 +94,7 @@ async function findSignOutUrl(
 function answerStillSignedIn(context: Context, error: AdminError) {
   const message =
     error.code === "gateway_unavailable"
-      ? "Redis can't be reached at the moment, so you may still be signed in. Go back and sign out again in a moment."
+      ? "Redis is unreachable, so you may still be signed in. Go back and sign out again in a moment."
       : error.message;
   const markup = <ProblemPage page={null} title="Not signed out" message={message} requestId={null} />;
   return answerMarkup(context, markup, error.status);
@@ -121,7 +121,7 @@ async function signIn(
   const wait = limit.waitSeconds(address, nowMs);
   if (wait > 0) {
     context.header("retry-after", String(wait));
-    const message = `Too many sign-ins have failed from here. Try again in ${wait} seconds.`;
+    const message = `Too many sign-ins failed from your address. Try again in ${wait} seconds.`;
     return showForm(context, options, message, 429);
   }
   const former = SESSION.read(context);
@@ -142,7 +142,7 @@ async function signIn(
 
 function refuseTokens(): AdminError {
   const message =
-    "Signing in with a token is switched off here (`dashboard.token_sign_in`): use one of the links. The management API takes tokens as ever.";
+    "Sign-in with a token is turned off here (`dashboard.token_sign_in`). Use one of the links.";
   return new AdminError("permission_denied", { message });
 }
 

@@ -46,7 +46,7 @@ export function explainCost(request: Priced): Explanation["cost"] {
 }
 
 /** Text if its worker died and another charged an estimate, or its record lacks figures. */
-const UNTOLD = "difference to the record";
+const UNTOLD = "difference from the record";
 /** Text for an estimate that was bounded by the amount reserved under strict caps. */
 const BOUNDED = "estimate above the reservation (strict caps)";
 

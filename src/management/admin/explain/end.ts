@@ -42,7 +42,7 @@ export function explainEnd(request: ExplainedRequest, currency: string): string 
   }
   if (code === null && status < 400) return explainAnswer(request, currency);
   const cause = explainUpstream(request);
-  const outcome = `the client got ${status}${code === null ? "" : ` ${code}`}`;
+  const outcome = `the client received ${status}${code === null ? "" : ` ${code}`}`;
   if (status < 400) {
     return `The response broke off${after(request)}${cause === null ? "" : `: ${cause}`}. Output until then is charged: ${costOf(request, currency)}.`;
   }

@@ -191,7 +191,7 @@ const HEADERS = {
       minimum: 0,
     },
   ),
-  "retry-after": header("Whole seconds until it makes sense to try again.", {
+  "retry-after": header("Whole seconds until a retry can succeed.", {
     type: "integer",
     minimum: 1,
     maximum: 59,

@@ -40,7 +40,7 @@ export function describeJson(named: NamedSchemas, schema: z.ZodType): JsonObject
 
 export function describeError(named: NamedSchemas, schema: z.ZodType): JsonObject {
   return {
-    description: "An error; `error.code` says which.",
+    description: "An error; `error.code` identifies it.",
     content: describeJson(named, schema),
   };
 }

@@ -114,7 +114,7 @@ function describeQuery({ query }: RouteDescription): JsonObject[] {
 
 function describeHeaders({ usesIfMatch, usesIdempotencyKey }: RouteDescription): JsonObject[] {
   const etag = "The `ETag` that was read; 412 if it has changed since. `*`: any.";
-  const repeat = "A repeat with the same one changes nothing.";
+  const repeat = "A repeated call with the same key changes nothing.";
   return [
     ...(usesIfMatch ? [describeParameter("header", "If-Match", etag)] : []),
     ...(usesIdempotencyKey ? [describeParameter("header", "Idempotency-Key", repeat)] : []),

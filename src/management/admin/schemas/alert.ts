@@ -28,7 +28,7 @@ export const alert = answer("Alert", {
   message_id: z
     .string()
     .describe(
-      "The same for all alerts that fired in one step: they are in one email and one event, of which this is `webhook-id` and `data.id`, and `deliveries` are its.",
+      "Id of the step that fired this alert. The alerts of a step share one email and one event, with this as `webhook-id` and `data.id`, and `deliveries`.",
     ),
   type: z.enum(["budget.threshold_reached", "hard_cap.threshold_reached"]),
   path: z.string().describe("Path of the dashboard's page that changes the limit."),
@@ -61,11 +61,11 @@ export const alertPage = answer("AlertPage", {
   unread: z
     .int()
     .describe(
-      "Alerts since the list was last marked as read, at most 100; 0 where `notifications.dashboard` is false.",
+      "Alerts since the list was last marked as read, at most 100; 0 if `notifications.dashboard` is false.",
     ),
 });
 
-const CHANNELS_EXPECTATION = "expected a list of channels, none twice";
+const CHANNELS_EXPECTATION = "expected a list of different channels";
 const CHANNEL_EXPECTATION = `expected ${ALERT_CHANNELS.join(", ")} or the id of a further webhook`;
 const channel = () =>
   z
@@ -78,7 +78,7 @@ export const redelivery = input("Redelivery", {
     .min(1, { error: CHANNELS_EXPECTATION })
     .refine((given) => new Set(given).size === given.length, { error: CHANNELS_EXPECTATION })
     .optional()
-    .describe("Default: channels on which it did not arrive, otherwise all of the organization's."),
+    .describe("Default: channels on which it didn't arrive, otherwise all of the organization's."),
 });
 
 export const webhookTest = answer("WebhookTest", {

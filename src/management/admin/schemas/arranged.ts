@@ -24,14 +24,16 @@ export function arrangedFields<const States extends readonly [string, ...string[
     state: z
       .enum(states, { error: `expected ${states.join(" or ")}` })
       .optional()
-      .describe("With `sort`: only those in this state. A reached cap of its user or group also counts."),
+      .describe(
+        "With `sort`: only entries in this state. A reached cap of the entry's user or group also counts.",
+      ),
     limit_state: choice(LIMIT_STATES)
       .optional()
       .describe(
-        "With `sort`: only those whose tightest limit is reached, near its end (cap 90 %, budget 80 %) or below that, or that have none.",
+        "With `sort`: only entries whose tightest limit is in this state. `near`: 90 % of a cap, 80 % of a budget.",
       ),
   };
 }
 
 export const totalCount = () =>
-  count().optional().describe("Entries that match, of those that are sorted. Omitted without `sort`.");
+  count().optional().describe("Number of sorted entries that match. Omitted without `sort`.");

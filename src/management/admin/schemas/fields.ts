@@ -76,7 +76,7 @@ export const windowStart = () =>
     .string()
     .meta({ pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}$", examples: ["2026-11-23"] })
     .nullable()
-    .describe("First day (UTC) of the window; null: that of all time.");
+    .describe("First day (UTC) of the window; null: all time.");
 
 /** Text or null, in responses. */
 export const textOrNull = (about: string, ...examples: string[]) =>
@@ -88,9 +88,7 @@ export const textOrNull = (about: string, ...examples: string[]) =>
 export const count = () => z.int().min(0);
 
 export const lastUsedAt = () =>
-  timestamp()
-    .nullable()
-    .describe("When a request was last admitted, apart from those that count tokens; null: never.");
+  timestamp().nullable().describe("Time of the last admitted request, token counts excluded; null: never.");
 
 export const month = () =>
   z

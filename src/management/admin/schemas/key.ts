@@ -61,9 +61,7 @@ const keyFields = {
         full_in_seconds: z.int().min(0),
       }),
     )
-    .describe(
-      "The key's own limits of tokens per minute as they stand now, of all tokens, of input, of output.",
-    ),
+    .describe("The key's own limits of tokens per minute (all, input, output) with the tokens left now."),
 };
 
 export const key = answer("Key", keyFields);
@@ -74,14 +72,13 @@ export const keyWithSecret = answer("KeyWithSecret", {
 export const keyQuery = record({
   ...pageFields(new RegExp(`^key_[0-9a-f-]{36}$|${PLACE.source}`)),
   ...arrangedFields(KEY_STATES),
-  search: text(100).optional().describe("With `sort`: only those with this in name, note or `display`."),
-  user_id: ownerIdFilter(
-    "user",
-    "Only the keys of this user. A page with a `next` may hold fewer than `limit`.",
-  ),
+  search: text(100)
+    .optional()
+    .describe("With `sort`: only keys whose name, note or `display` contains this."),
+  user_id: ownerIdFilter("user", "Only keys of this user. A page with a `next` can have fewer than `limit`."),
   group_id: ownerIdFilter(
     "group",
-    "Only the keys whose own `group_id` this is; with `sort` all whose requests count for the group.",
+    "Only keys with this `group_id`; with `sort`, all keys whose requests count for the group.",
   ),
 });
 export type KeyQuery = z.output<typeof keyQuery>;
@@ -94,7 +91,7 @@ const listedKey = named(
       .nullable()
       .optional()
       .describe(
-        "With `sort`: the limit of the key, its user or its group that is nearest to its end, a reached cap first. Null: none.",
+        "With `sort`: the most used limit of the key, its user or its group, a reached cap first. Null: none.",
       ),
   }),
 );

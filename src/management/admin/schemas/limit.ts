@@ -16,7 +16,7 @@ export const raiseCreation = input("RaiseCreation", {
     .datetime({ offset: true, error: TIME_EXPECTATION })
     .describe("End of the increase, also in the middle of a window.")
     .meta({ examples: ["2026-12-31T23:59:59Z"] }),
-  reason: text(200).describe("For people; the audit log has it too."),
+  reason: text(200).describe("A note for people, also in the audit log."),
 });
 export type RaiseCreation = z.output<typeof raiseCreation>;
 
@@ -29,7 +29,7 @@ const figures = {
   cents: z.int().describe("Amount in force, temporary increases included."),
   raised_cents: z.int().describe("Part of it that is a temporary increase."),
   spent_cents: z.int().describe("Spent in the current window, rounded down."),
-  remaining_cents: z.int().describe("0 when overspent."),
+  remaining_cents: z.int().describe("0 if more was spent."),
   resets_at: z.iso.datetime().nullable().describe("End of the window; null: never."),
 };
 
@@ -49,7 +49,9 @@ const limit = answer("Limit", {
   member_of: z
     .strictObject({ scope: z.enum(["group", "organization"]), id: z.string(), name: z.string() })
     .nullable()
-    .describe(`Whose \`${MEMBER_LIMITS}\` a user has it from; null: it is its owner's own.`),
+    .describe(
+      `Group or organization whose \`${MEMBER_LIMITS}\` set it for a user; null: set on the owner itself.`,
+    ),
   window_start: windowStart(),
   raises: z.array(raise).describe("Its active increases."),
 });

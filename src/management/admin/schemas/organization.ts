@@ -34,12 +34,12 @@ export const organizationQuery = record({
     .enum(["true", "false"], { error: "expected true or false" })
     .optional()
     .describe(
-      "`true`: only deleted ones whose usage is still kept. Left out: only those that are there. For the operator.",
+      "`true`: only deleted organizations whose usage is still kept. Default: only existing ones. For the operator.",
     ),
   search: text(100)
     .optional()
     .describe(
-      "Only those whose name contains this, regardless of case, or whose id it is. A page with a `next` may then hold fewer than `limit`.",
+      "Only organizations whose name contains this (not case-sensitive) or whose id it is. A page with a `next` can then have fewer than `limit`.",
     ),
 });
 

@@ -47,6 +47,6 @@ export const ownUser = answer("OwnUser", {
   email: z.string().nullable(),
   group: ownerReference(),
   organization: z.strictObject({ id: z.string(), name: z.string(), currency: z.string() }),
-  key_count: count().describe("Your API keys, without the one of your tokens."),
+  key_count: count().describe("Your API keys, without the key that counts your tokens' requests."),
   most_keys: count().describe("Maximum of your API keys."),
 });

@@ -58,7 +58,7 @@ const listedFigures = {
   tightest_limit: tightestLimit
     .nullable()
     .optional()
-    .describe("With `sort`: its limit that is nearest to its end, a reached cap first. Null: none."),
+    .describe("With `sort`: its most used limit, a reached cap first. Null: none."),
 };
 
 /** A group has no other states. */
@@ -85,7 +85,7 @@ export const userQuery = record({
   ...pageFields(CURSOR),
   ...arrangedFields(USER_STATES),
   search: searchOf(
-    "Only those whose name or email address has this at the beginning of one of its first ten words, regardless of case, in the order of what follows there; or whose id it is. A page with a `next` may then hold fewer than `limit`. With `sort`: anywhere in name, email address or note.",
+    "Only users with this id, or with a word beginning with this (not case-sensitive) among the first ten of their name or email address, in the order of these words. A page with a `next` can then have fewer than `limit`. With `sort`: anywhere in name, email address or note.",
   ),
   group_id: ownerIdFilter("group", "Only the users of this group."),
 });
@@ -108,7 +108,7 @@ export const groupQuery = record({
   ...pageFields(CURSOR),
   ...arrangedFields(GROUP_STATES),
   search: searchOf(
-    "Only those whose name has this at the beginning of one of its first ten words, regardless of case, in the order of what follows there; or whose id it is. With `sort`: anywhere in name or note.",
+    "Only groups with this id, or with a word beginning with this (not case-sensitive) among the first ten of their name, in the order of these words. With `sort`: anywhere in name or note.",
   ),
 });
 export const groupPage = named(

@@ -6,7 +6,7 @@ export const DEFAULT_PAGE_LIMIT = 20;
 const MAX_PAGE_LIMIT = 100;
 
 const limitError = `expected a whole number from 1 to ${MAX_PAGE_LIMIT}`;
-export const AFTER_EXPECTATION = "expected `next` of the page before";
+export const AFTER_EXPECTATION = "expected `next` of the previous page";
 
 /** Checks whether a well-formed `next` can be valid. */
 type IsPlace = (text: string) => boolean;
@@ -27,7 +27,7 @@ export function pageFields(after: RegExp, isPlace: IsPlace = () => true) {
       .min(1, { error: limitError })
       .max(MAX_PAGE_LIMIT, { error: limitError })
       .optional()
-      .describe(`How many at most; ${DEFAULT_PAGE_LIMIT} when left out.`),
+      .describe(`Maximum number of entries; default: ${DEFAULT_PAGE_LIMIT}.`),
     after: z
       .string({ error: AFTER_EXPECTATION })
       .regex(after, { error: AFTER_EXPECTATION })

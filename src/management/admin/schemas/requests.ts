@@ -62,7 +62,7 @@ const requestFields = {
   object,
   id,
   created_at,
-  recorded_at: timestamp().describe("When it ended."),
+  recorded_at: timestamp().describe("End of the request."),
   organization_id: z.string(),
   key_id: z.string(),
   key_name: textOrNull(
@@ -95,7 +95,7 @@ const requestFields = {
         "the upstream local refused the connection: nothing listens at its address",
       ),
       envoy_details: textOrNull(
-        "Envoy's own words for the cause (`response.code_details`); null: it is not from Envoy.",
+        "Envoy's cause (`response.code_details`); null: the failure isn't Envoy's.",
         "no_healthy_upstream",
       ),
     })

@@ -17,7 +17,7 @@ const outsideUsageCreation = input("OutsideUsageCreation", {
   ...outsideTokens(),
   service_tier: text(64)
     .optional()
-    .meta({ description: "One that the model has a price for.", examples: ["batch"] }),
+    .meta({ description: "A service tier for which the model has a price.", examples: ["batch"] }),
   above_prompt_tokens: whole(1, MAX_TOKENS, "tokens")
     .optional()
     .describe("Tier by size of prompt; default: none."),
@@ -30,7 +30,7 @@ export const outsideUsage = answer("OutsideUsage", {
   requests: count(),
   ...nameTokens(mapTokens(count)),
   service_tier: textOrNull("Null: the default."),
-  above_prompt_tokens: z.int().nullable().describe("Null: of prompts that no tier is for."),
+  above_prompt_tokens: z.int().nullable().describe("Null: no tier."),
   price_from: textOrNull("First day of its price; null: from the start."),
 });
 export type OutsideUsage = z.infer<typeof outsideUsage>;
@@ -40,14 +40,16 @@ export const spendCorrectionCreation = named(
   record({
     amount_cents: whole(-MAX_CENTS, MAX_CENTS, "cents")
       .optional()
-      .describe("Signed: a credit is negative. This, `amount_microcents` or `outside_usage`, not 0."),
+      .describe(
+        "Signed, not 0: a credit is negative. Send exactly one of this, `amount_microcents` and `outside_usage`.",
+      ),
     amount_microcents: whole(-MAX_MICROCENTS, MAX_MICROCENTS, "microcents")
       .optional()
       .describe("The same in millionths of a cent, as requests show their cost."),
     outside_usage: outsideUsageCreation
       .optional()
       .describe(
-        "In place of an amount: requests that did not pass the gateway, charged at the catalog's price in force.",
+        "In place of an amount: requests outside the gateway, charged at the current price of the catalog.",
       ),
     reason: text(500).describe("Kept in the audit log."),
     key_id: z
@@ -78,7 +80,7 @@ export const spendCorrection = answer("SpendCorrection", {
   user_id: textOrNull("The user whose spend was corrected; null: none."),
   group_id: textOrNull("Group whose spend was corrected; null: none."),
   amount_microcents: z.int().describe("Amount that was added; in a repetition, the first time."),
-  outside_usage: outsideUsage.nullable().describe("Null: it was an amount."),
+  outside_usage: outsideUsage.nullable().describe("Null: the correction was an amount."),
   reason: z.string(),
   organization_spent_microcents: microcents(),
   organization_spent_cents: z.int(),

@@ -46,8 +46,8 @@ const day = (about: string) =>
 /** Filters of a month's rows; omitted ones match everything. */
 const usageFilters = {
   key_id: z.string().min(1).max(100).optional().describe("Id of an API key."),
-  user_id: ownerIdFilter("user", "Of the requests that were this user's when they were admitted."),
-  group_id: ownerIdFilter("group", "Of the requests that were this group's when they were admitted."),
+  user_id: ownerIdFilter("user", "Only requests of this user at their admission."),
+  group_id: ownerIdFilter("group", "Only requests of this group at their admission."),
   model: z.string().min(1).max(200).optional().describe("Id of a model of the catalog."),
   tag: tagFilter(),
   session: z.string().min(1).max(128).optional().describe("Full name of a session."),
@@ -70,13 +70,13 @@ export const usageQuery = record({
     .optional()
     .meta({
       description:
-        "`hour`, `day`, `week` or `month`, and `key`, `user`, `group`, `model`, `session` and `tag:` with a tag's name, with commas between; default: one row for everything. `hour`, `session` and a filter by session count only requests that are still listed, see `complete_from`.",
+        "`hour`, `day`, `week` or `month`, and `key`, `user`, `group`, `model`, `session` and `tag:` with a tag's name, separated by commas; default: one row for everything. `hour`, `session` and a filter by session count only requests that are still listed, see `complete_from`.",
       examples: ["day,model", "week,user", "tag:team"],
     }),
   top: whole(1, MAX_TOP, "groups")
     .optional()
-    .describe("Only so many of the largest groups; one row sums up the others, for each stretch of time."),
-  order: choice(USAGE_ORDERS).optional().describe("Figure that `top` goes by; default: `cost`."),
+    .describe("Number of the largest groups to return; one row per period sums up the others."),
+  order: choice(USAGE_ORDERS).optional().describe("Figure that ranks the groups of `top`; default: `cost`."),
   ...usageFilters,
   format: choice(["json", "csv"]).optional(),
 });
@@ -105,7 +105,7 @@ function explainGroups(words: readonly string[]): string | null {
     "`hour`, `day`, `week`, `month`, `key`, `user`, `group`, `model`, `session` and `tag:` with a tag's name";
   const unknown = words.find((word) => !isGroup(word));
   if (unknown !== undefined) {
-    return `expected ${expected}, with commas between${formatSuggestion(unknown, PLAIN_GROUPS)}`;
+    return `expected ${expected}, separated by commas${formatSuggestion(unknown, PLAIN_GROUPS)}`;
   }
   const times = parseGroups(words.join(",")).filter(isTimeGroup);
   if (times.length > 1) return "expected one of `hour`, `day`, `week` and `month`";
@@ -121,7 +121,9 @@ function isGroup(word: string): boolean {
 const tagCombinations = answer("TagCombinations", {
   kept: count().describe("Combinations of tags so far, of the month with the most."),
   most: count().describe("Maximum of a month for an organization."),
-  has_other: z.boolean().describe("Whether there were more: their requests have the tag value `other`."),
+  has_other: z
+    .boolean()
+    .describe("Whether the maximum was exceeded: further requests have the tag value `other`."),
   names: z.array(z.string()).describe("Names of the tags in these rows."),
 });
 
@@ -156,7 +158,7 @@ export const usage = answer("Usage", {
         .optional()
         .meta({
           description:
-            "The tags that were asked for by `tag:`. Null: requests without the tag; `other`: beyond what is kept apart.",
+            "The tags named in `group_by`. Null: requests without the tag; `other`: beyond the maximum of combinations.",
           examples: [{ team: "search" }],
         }),
       requests: count(),

@@ -25,5 +25,5 @@ export interface WebhookFormatter {
 }
 
 export function describeTest({ organizationName }: TestEventInput): string {
-  return `A test of the alerts of ${organizationName}. Nothing was reached.`;
+  return `Test alert of ${organizationName}. No limit was reached.`;
 }

@@ -114,12 +114,12 @@ describe("the overview", () => {
     });
     expect(found.map(({ text, path }) => [text, path])).toEqual([
       ["2 groups have reached a cap.", "/organizations/org_1/groups?sort=-limit&limit_state=reached"],
-      ["12 API keys are stopped by caps.", "/organizations/org_1/keys?sort=-limit&state=cap_reached"],
+      ["12 API keys have reached a cap.", "/organizations/org_1/keys?sort=-limit&state=cap_reached"],
       [
         "Today 2 caps blocked at least 42 requests.",
         "/organizations/org_1/requests?status=402&from=2026-11-21",
       ],
-      ["2 API keys are past a budget.", "/organizations/org_1/keys?sort=-limit&state=over_budget"],
+      ["2 API keys are over a budget.", "/organizations/org_1/keys?sort=-limit&state=over_budget"],
     ]);
   });
 
@@ -129,7 +129,7 @@ describe("the overview", () => {
     expect(entriesOf(input)).toEqual([
       {
         level: "warn",
-        text: "At this pace the month comes to 1,200.00 USD, past the monthly hard cap of 1,000.00 USD.",
+        text: "At this pace, this month's spend reaches 1,200.00 USD, above the monthly hard cap of 1,000.00 USD.",
         label: "Change this cap",
         path: "/organizations/org_1/settings#hard_cap_cents",
       },

@@ -39,7 +39,7 @@ describe("how a limit stands", () => {
     ["cap", 0, 0, "reached", "100 %"],
     ["budget", 100, 79, "fine", "79 %"],
     ["budget", 100, 80, "near", "80 %"],
-    ["budget", 100, 101, "past it", "101 %"],
+    ["budget", 100, 101, "over it", "101 %"],
     ["cap", 100_000, 1, "fine", "< 1 %"],
     ["cap", 100, -50, "fine", "0 %"],
   ] as const)("%s of %i with %i spent: %s", (kind, cents, spent, words, share) => {

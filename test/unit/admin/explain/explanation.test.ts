@@ -152,7 +152,7 @@ describe("the sentence on a request", () => {
         cost_microcents: 0,
         upstream: { name: "local", status: 500, cause: "out of memory", envoy_details: null },
       },
-      sentence: "The upstream local returned 500: out of memory; the client got 502 upstream_error.",
+      sentence: "The upstream local returned 500: out of memory; the client received 502 upstream_error.",
     },
     {
       name: "an upstream that knows no such model",
@@ -168,7 +168,7 @@ describe("the sentence on a request", () => {
         },
       },
       sentence:
-        "The upstream local returned 404 (unknown model or path): The model `echo-7b` does not exist; the client got 502 upstream_model_not_found.",
+        "The upstream local returned 404 (unknown model or path): The model `echo-7b` does not exist; the client received 502 upstream_model_not_found.",
     },
     {
       name: "an upstream at which the gateway's account is empty",
@@ -184,7 +184,7 @@ describe("the sentence on a request", () => {
         },
       },
       sentence:
-        "The upstream local returned 429 (the gateway's account or credential was rejected): You exceeded your current quota; the client got 502 upstream_authentication_failed.",
+        "The upstream local returned 429 (the gateway's account or credential was rejected): You exceeded your current quota; the client received 502 upstream_authentication_failed.",
     },
     {
       name: "an upstream that is not there",
@@ -195,7 +195,7 @@ describe("the sentence on a request", () => {
         upstream: describeUpstream({ name: "local", status: null, cause: "no_healthy_upstream" }),
       },
       sentence:
-        "The upstream local had no server that accepts requests: its name has no address, or all its servers are unhealthy; the client got 503 model_starting.",
+        "The upstream local had no server that accepts requests: its name has no address, or all its servers are unhealthy; the client received 503 model_starting.",
     },
     {
       name: "an answer that broke off",
@@ -307,11 +307,11 @@ describe("explain", () => {
     const costOf = (cost_microcents: number) => explain({ ...REQUEST, cost_microcents }, "USD", null).cost;
     expect([costOf(400_330), costOf(400_130)].map((cost) => [cost?.parts.at(-1), cost?.sum])).toEqual([
       [
-        { name: "difference to the record", tokens: null, uses: null, price: null, amount: "0.000001" },
+        { name: "difference from the record", tokens: null, uses: null, price: null, amount: "0.000001" },
         "0.0040033",
       ],
       [
-        { name: "difference to the record", tokens: null, uses: null, price: null, amount: "-0.000001" },
+        { name: "difference from the record", tokens: null, uses: null, price: null, amount: "-0.000001" },
         "0.0040013",
       ],
     ]);

@@ -25,10 +25,10 @@ async function showAlerts(page: OrganizationPageCall): Promise<PageAnswer> {
   return showPage(
     <Layout page={page} title="Alerts" section="alerts">
       <p>
-        Budgets alert at 80 % and 100 %, hard caps at 90 % and 100 %: of each API key, user and group and of
-        the organization, once in each window (day, week, month, total). Daily limits alert at 100 % only,
-        unless all their alerts are on in <a href={`${page.base}/settings`}>Inference settings</a>, where you
-        also choose who is notified.
+        Budgets alert at 80 % and 100 %, hard caps at 90 % and 100 %, once in each window (day, week, month,
+        total). This applies to API keys, users, groups and the organization. Daily limits alert at 100 %
+        only, unless all their alerts are on in <a href={`${page.base}/settings`}>Inference settings</a>.
+        There you also choose who is notified.
       </p>
       {page.unreadAlerts > 0 && page.canChange ? (
         <Form page={page} action={`${page.base}/alerts/read`} class="actions">
@@ -52,9 +52,9 @@ function showThatOff(page: OrganizationPageCall): PageAnswer {
   return showPage(
     <Layout page={page} title="Alerts" section="alerts">
       <p class="notice">
-        Alerts are not shown on this dashboard: the channel is off in{" "}
+        This dashboard shows no alerts, because the channel is off in{" "}
         <a href={`${page.base}/settings`}>Inference settings</a>. The management API and{" "}
-        <code>inference-gateway alerts list</code> have them.
+        <code>inference-gateway alerts list</code> still list them.
       </p>
     </Layout>,
   );

@@ -100,7 +100,7 @@ function showFields(step: Step, problems: Problems): PageAnswer {
     <Layout page={page} title={`Change ${nameRows(step)}`} section={`${kind.kind}s`}>
       <ProblemSummary problems={problems} fields={listProblemFields(kind.settings)} />
       <Form page={page} action={page.path} class="card">
-        <p>Tick what to change. An empty field removes the setting. The next page shows what will happen.</p>
+        <p>Select the settings to change. An empty field removes a setting. The next page shows a preview.</p>
         <Kept step={step} />
         {kind.settings.map((setting) => (
           <div class="ticked">
@@ -196,7 +196,7 @@ function inputNames(setting: FormSetting): readonly string[] {
 }
 
 function Outcomes({ texts }: { texts: readonly string[] }) {
-  if (texts.length === 0) return <span class="quiet">nothing: it is so already</span>;
+  if (texts.length === 0) return <span class="quiet">no change</span>;
   return texts.map((text) => <div>{text}</div>);
 }
 

@@ -25,9 +25,9 @@ function showQuestion(page: PageCall): Promise<PageAnswer> {
   const markup = (
     <Layout page={page} title={TITLE}>
       <p>
-        A program on this computer asks to use the management API as <bdi>{person.name}</bdi>, with all that
-        you may do here. Allow it if you have just called <code>inference-gateway login --oidc</code> and your
-        terminal shows this code:
+        A program on this computer asks for access to the management API as <bdi>{person.name}</bdi>, with
+        your permissions. Allow it only if you have just run <code>inference-gateway login --oidc</code> and
+        your terminal shows this code:
       </p>
       <p class="card">
         <code>{displayChallenge(asked.challenge)}</code>
@@ -36,8 +36,8 @@ function showQuestion(page: PageCall): Promise<PageAnswer> {
         <button type="submit">Allow</button>
       </Form>
       <p class="quiet">
-        The sign-in ends after 8 hours without a command, after 24 at most, and when an administrator ends it
-        on the page Sessions.
+        The sign-in ends after 8 hours without a command, and after 24 hours at most. An admin can end it on
+        the page Sessions.
       </p>
     </Layout>
   );
@@ -71,7 +71,7 @@ function requirePerson({ principal }: PageCall) {
 
 function refuseTokens(): AdminError {
   const message =
-    "You are signed in here with a token, which a program can have itself: `inference-gateway login`. To sign it in with an identity provider, sign out here and sign in with that.";
+    "You signed in here with a token, but this page is for identity providers. Run `inference-gateway login` to use a token, or sign out and sign in with your identity provider.";
   return new AdminError("permission_denied", { message });
 }
 

@@ -102,7 +102,7 @@ export function NewKey({ page, created, title }: NewKeyProps) {
       </ShownOnce>
       <h2>Try it</h2>
       <p>
-        With this key filled in. OpenAI clients use the base URL{" "}
+        The snippets contain this key. OpenAI clients use the base URL{" "}
         <code class="break">{page.gatewayUrl}/v1</code>, Anthropic clients{" "}
         <code class="break">{page.gatewayUrl}</code>.
       </p>

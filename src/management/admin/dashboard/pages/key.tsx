@@ -99,7 +99,7 @@ function KeySummary({ page, apiKey }: { page: OrganizationPageCall; apiKey: KeyV
   return (
     <div class="card">
       <p>
-        <State state={apiKey.state} /> <span class="code">{apiKey.display}</span>, made{" "}
+        <State state={apiKey.state} /> <span class="code">{apiKey.display}</span>, created{" "}
         <Time at={apiKey.created_at} />
       </p>
       <p>

@@ -16,9 +16,9 @@ async function showModels(page: OrganizationPageCall): Promise<PageAnswer> {
   return showPage(
     <Layout page={page} title="Models" section="models">
       <p>
-        Prices in force, in {currency} per million tokens. Under other prices stands what differs from them,
-        and what is announced. The cached share is the part of this month's input tokens that model servers
-        had in their prompt caches.
+        Current prices, in {currency} per million tokens. Other prices are exceptions and announced changes.
+        The cached share is the part of this month's input tokens that came from the model servers' prompt
+        caches.
       </p>
       <RowTable label="Models" class="stack" columns={columnsOf(currency, usage.data)} rows={data} />
     </Layout>,
@@ -52,7 +52,7 @@ function columnsOf(currency: string, usage: readonly UsageRowView[]): RowTableCo
       cell: ({ context_window: window, max_output_tokens: most }) => (
         <>
           {formatCount(window)}
-          <span class="below">answers up to {formatCount(most)}</span>
+          <span class="below">responses up to {formatCount(most)}</span>
         </>
       ),
     },

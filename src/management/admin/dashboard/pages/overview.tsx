@@ -172,7 +172,7 @@ function Spend({ page, dayRows, progress, largest }: SpendProps) {
 function ChartNote({ page: { base, organization } }: { page: OrganizationPageCall }) {
   return (
     <p class="quiet">
-      The forecast takes the same weekdays of the last seven days.{" "}
+      The forecast repeats the last seven days by weekday.{" "}
       {organization.limits.some(({ kind }) => kind === "cap") ? null : (
         <>
           No hard cap is set for this organization. Set one in{" "}

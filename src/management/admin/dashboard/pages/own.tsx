@@ -117,7 +117,7 @@ function Keys({ page, user, keys, problems }: KeysProps) {
           isFirst={keys.length === 0}
         />
       ) : (
-        <p class="quiet">You may have {user.most_keys} keys here.</p>
+        <p class="quiet">You can have at most {user.most_keys} API keys.</p>
       )}
     </>
   );
@@ -168,7 +168,7 @@ const ACTIONS: readonly Action[] = [
   {
     action: "disable",
     label: "Disable",
-    asks: "Disable the key? Only an administrator enables it again.",
+    asks: "Disable the key? Only an admin can enable it again.",
     async run(page) {
       await page.api(`PATCH ${ME}/keys/{key}`, { body: { [KEY_SETTINGS.disabled.apiName]: true } });
       return { redirect: `${pathOf(page)}?done=own_disabled` };
@@ -233,7 +233,7 @@ function OwnCreationForm({ page, currency, problems, isFirst }: OwnCreationProps
         value={limitLines(page.form, limits.apiName).join("\n")}
         currency={currency}
         problems={problems}
-        hint="Tighter than your own, if you like."
+        hint="Optional: a limit tighter than your own."
         disabled={false}
         canRaise={false}
       />

@@ -59,7 +59,7 @@ export function createOwnerRoutes<Of extends Scope>(kind: OwnerPage<Of>): readon
         await page.api(`PATCH ${OWNER_CALLS[scope]}`, changes);
         return null;
       },
-      outdated: `Another person has changed this ${scope} meanwhile. The fields show the current values.`,
+      outdated: `Another person changed this ${scope} in the meantime. The fields show the current values.`,
       render: (page, one, state) => renderOwner(kind, page, one, state),
     }),
     { method: "POST", path: `${route}/delete`, runInOrganization: (page) => deleteOwner(kind, page) },

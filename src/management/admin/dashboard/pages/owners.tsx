@@ -71,7 +71,7 @@ function UserSummary({ page, user }: { page: OrganizationPageCall; user: UserVie
   return (
     <div class="card">
       <p>
-        <State state={user.disabled ? "disabled" : "active"} /> made <Time at={user.created_at} />
+        <State state={user.disabled ? "disabled" : "active"} /> created <Time at={user.created_at} />
       </p>
       <p>
         {user.group === null ? (
@@ -153,7 +153,7 @@ async function showGroupRest(page: OrganizationPageCall, group: GroupView) {
         page={page}
         keys={keys}
         owner={{ kind: "group", id: group.id }}
-        empty="No API keys with this group of their own. API keys of its users also count for it, unless they name another group."
+        empty="No API keys are assigned to this group. API keys of its users also count for it, unless they are assigned to another group."
       />
       <OwnerDeletion page={page} what="group" owner={group} path={ownerPath(page, "group")} />
     </>
@@ -164,7 +164,7 @@ function GroupSummary({ group }: { group: GroupView }) {
   return (
     <div class="card">
       <p>
-        {formatCountOf(group.user_count, "user")}, {formatCountOf(group.key_count, "key")} of its own; made{" "}
+        {formatCountOf(group.user_count, "user")}, {formatCountOf(group.key_count, "key")} of its own; created{" "}
         <Time at={group.created_at} />
       </p>
       <p class="quiet">

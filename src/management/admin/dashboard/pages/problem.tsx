@@ -53,8 +53,9 @@ export function ErrorsPage() {
   return (
     <Layout page={null} title="Errors">
       <p>
-        Decide by <code>error.code</code>; the message names the API key, amount or field. Retry: yes, after
-        the time in <code>Retry-After</code>; later, once the remedy is done or a period has ended; or no.
+        Branch on <code>error.code</code> in your program; the message names the API key, amount or field.
+        Retry “yes” means after the time in <code>Retry-After</code>, “later” after the remedy or the end of
+        the period.
       </p>
       <h2>API</h2>
       <Entries label="Errors of the API" entries={listApiErrors()} />

@@ -119,7 +119,7 @@ function Nothing({ page, filters, isOver }: NothingProps) {
   }
   return (
     <>
-      There was no request yet. <a href={`${page.base}/try`}>Try it</a>
+      No requests yet. <a href={`${page.base}/try`}>Try it</a>
     </>
   );
 }

@@ -19,8 +19,7 @@ interface Place {
 
 const OPERATORS: Place = {
   title: "Operator's sessions",
-  intro:
-    "Who is signed in here with the operator's role, by the operator's token or by an identity provider.",
+  intro: "People who signed in with the operator's role, by the operator's token or an identity provider.",
   list: "/api/sessions",
   path: "/sessions",
 };
@@ -30,7 +29,7 @@ function placeOf({ organization }: PageCall): Place {
   return {
     title: "Sessions",
     intro:
-      "Who is signed in here for this organization. A session ends after 8 hours without a page, and after 24 at most.",
+      "People who signed in for this organization. A session ends after 8 hours without activity, and after 24 hours at most.",
     list: "/api/organizations/{organization}/sessions",
     path: `/organizations/${organization.id}/sessions`,
   };

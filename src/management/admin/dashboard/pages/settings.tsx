@@ -41,7 +41,7 @@ const settingsPage = createSettingsRoutes<OrganizationView>(PATH, {
     const secret = body.notifications.webhook?.secret;
     return secret === undefined ? null : showWebhookSecret(page, secret);
   },
-  outdated: "Another person has changed these settings meanwhile. The fields show the current values.",
+  outdated: "Another person changed these settings in the meantime. The fields show the current values.",
   render: renderSettings,
 });
 
@@ -137,7 +137,7 @@ function OrganizationDeletion({ page }: { page: OrganizationPageCall }) {
   if (!page.isOperator || !page.canChange) return null;
   return (
     <Section class="card" id="delete" title={DELETE}>
-      <p>For good. {WHAT_ENDS}</p>
+      <p>Permanent. {WHAT_ENDS}</p>
       <ConfirmedForm
         page={page}
         action={`${page.base}/settings/delete`}

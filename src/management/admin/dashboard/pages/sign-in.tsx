@@ -59,8 +59,8 @@ function TokenForm({ formToken, next, problem }: Pick<SignInProps, "formToken" |
       <details>
         <summary>Where is my token?</summary>
         <p>
-          With an API key you see the key's limits, usage and requests, and change nothing. An admin creates
-          organization tokens on the page <em>Tokens</em>.
+          With an API key you can see the key's limits, usage and requests, but change nothing. An admin
+          creates organization tokens on the page <em>Tokens</em>.
         </p>
         <p>
           The operator's token is in the variable or file that <code>admin.operator_token</code> in{" "}
@@ -87,11 +87,11 @@ export function NotSignedInPage({ message, requestId }: NotSignedInProps) {
       </p>
       {requestId === null ? null : (
         <p class="quiet">
-          The operator finds the reason in the log by <code>{requestId}</code>.
+          Send the operator this request ID, which finds the cause in the log: <code>{requestId}</code>
         </p>
       )}
       <p>
-        <a href="/sign-in">Back to the sign-in</a>
+        <a href="/sign-in">Back to sign-in</a>
       </p>
     </Layout>
   );
@@ -105,7 +105,7 @@ export function MovedPage({ title, to }: { readonly title: string; readonly to: 
   return (
     <Layout page={null} title={title} goesTo={to}>
       <p>
-        <a href={to}>Go on</a>
+        <a href={to}>Continue</a>
       </p>
     </Layout>
   );

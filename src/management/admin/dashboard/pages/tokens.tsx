@@ -67,8 +67,8 @@ async function showTokens(page: OrganizationPageCall, problems: Problems = NO_PR
       }
     >
       <p>
-        People sign in here with a token, and programs call the management API with one. An admin's reads and
-        changes everything of this organization, a viewer's only reads.
+        People sign in here with a token, and programs call the management API with it. Tokens with the role
+        admin can read and change everything in this organization; viewer tokens can only read.
       </p>
       <RowTable
         label="Tokens"

@@ -18,8 +18,8 @@ async function showTryIt(page: OrganizationPageCall): Promise<PageAnswer> {
   return showPage(
     <Layout page={page} title="Try it" section="try">
       <p>
-        Make a key on <a href={`${page.base}/keys/new`}>API keys</a>, put it into the environment (
-        <code>export API_KEY=sk-igw-…</code>) and paste one of these. OpenAI clients use the base URL{" "}
+        Create a key on <a href={`${page.base}/keys/new`}>API keys</a>, set it in your environment ({" "}
+        <code>export API_KEY=sk-igw-…</code>) and paste a snippet. OpenAI clients use the base URL{" "}
         <code class="break">{page.gatewayUrl}/v1</code>, Anthropic clients{" "}
         <code class="break">{page.gatewayUrl}</code>.
       </p>

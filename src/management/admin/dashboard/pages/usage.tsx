@@ -103,7 +103,7 @@ async function showUsage(page: OrganizationPageCall): Promise<PageAnswer> {
       <Incomplete shown={shown} />
       <Totals shown={shown} currency={currency} />
       {shown.rows.length === 0 ? (
-        <p class="card empty">Nothing was used in these days.</p>
+        <p class="card empty">No usage in these days.</p>
       ) : (
         <>
           <Charts shown={shown} currency={currency} />
@@ -128,8 +128,8 @@ function OtherTags({ tags }: Pick<Shown, "tags">) {
   if (!tags.has_other) return null;
   return (
     <p class="notice warn">
-      More than {formatCount(tags.most)} combinations of tags in a month: requests with further ones count as{" "}
-      <code>other</code>. Send fewer different values, none by request or by end user.
+      More than {formatCount(tags.most)} combinations of tags in a month: requests with further combinations
+      count as <code>other</code>. Send fewer values: no request IDs, no end-user IDs.
     </p>
   );
 }
@@ -139,7 +139,7 @@ function Incomplete({ shown: { choice, completeFrom } }: Pick<FiguresProps, "sho
   if (!isOfListedRequests(choice)) return null;
   return (
     <p class={completeFrom === null ? "quiet" : "notice warn"}>
-      Hours and sessions come from the list of requests, which has about the last 10,000.
+      Hours and sessions come from the request log, which has about the last 10,000 requests.
       {completeFrom === null ? null : (
         <>
           {" "}
@@ -202,7 +202,7 @@ function Totals({ shown, currency }: FiguresProps) {
 
 /** Formats "+12 %" compared with the previous period. */
 function describeChange(now: number, before: number): string {
-  if (before <= 0) return now <= 0 ? "as before" : "nothing before";
+  if (before <= 0) return now <= 0 ? "as before" : "none before";
   const percent = Math.round(((now - before) / before) * 100);
   return `${percent > 0 ? "+" : percent < 0 ? "−" : "±"}${formatCount(Math.abs(percent))} %`;
 }

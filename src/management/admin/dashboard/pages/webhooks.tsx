@@ -151,7 +151,7 @@ interface AddressProps {
 
 function Address({ webhook, state, problems }: AddressProps) {
   const isPagerDuty = webhook === null || webhook.format === "pagerduty";
-  const now = webhook === null ? "" : `Empty: it stays ${webhook.url}.`;
+  const now = webhook === null ? "" : `Leave empty to keep ${webhook.url}.`;
   return (
     <>
       <Field
@@ -160,7 +160,7 @@ function Address({ webhook, state, problems }: AddressProps) {
         inputmode="url"
         value={state.url}
         problems={problems}
-        hint={webhook === null ? "Of PagerDuty: only where it is not the United States' Events API v2." : now}
+        hint={webhook === null ? "PagerDuty: only if you don't use the US Events API v2." : now}
       />
       {isPagerDuty ? (
         <Field
@@ -171,8 +171,8 @@ function Address({ webhook, state, problems }: AddressProps) {
           problems={problems}
           hint={
             webhook === null
-              ? "The integration key of a service, Events API v2."
-              : `Empty: it stays ${webhook.routing_key ?? ""}.`
+              ? "The integration key of a service for Events API v2."
+              : `Leave empty to keep ${webhook.routing_key ?? ""}.`
           }
         />
       ) : null}
@@ -183,7 +183,7 @@ function Address({ webhook, state, problems }: AddressProps) {
 function Alerts({ chosen, problem }: { chosen: readonly string[]; problem: string | undefined }) {
   return (
     <fieldset class="field" id="alerts">
-      <legend>Hears of</legend>
+      <legend>Receives</legend>
       <div class="choices">
         {WEBHOOK_ALERTS.map((alert) => (
           <label>

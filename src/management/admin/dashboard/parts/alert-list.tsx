@@ -110,7 +110,7 @@ function describeDelivery(name: string, delivery: DeliveryState): string {
       : "";
   const error = lastError === null || state === "delivered" ? "" : ` (${lastError})`;
   const next =
-    nextAttemptAtMs === null ? "" : `, next try ${formatTime(new Date(nextAttemptAtMs).toISOString())}`;
+    nextAttemptAtMs === null ? "" : `, next attempt ${formatTime(new Date(nextAttemptAtMs).toISOString())}`;
   return ` · ${name}: ${state}${tries}${error}${next}`;
 }
 

@@ -8,9 +8,9 @@ import { Field, Form, Select, typedIn } from "./fields.tsx";
 
 /** Token fields by the API's names. */
 const COUNTS = [
-  { name: "input_tokens", label: "Input tokens", hint: "Of all prompts, without the cached ones." },
+  { name: "input_tokens", label: "Input tokens", hint: "All prompts, without cached tokens." },
   { name: "cached_input_tokens", label: "Cached input tokens", hint: "In addition to the input tokens." },
-  { name: "output_tokens", label: "Output tokens", hint: "Of all responses, with reasoning." },
+  { name: "output_tokens", label: "Output tokens", hint: "All responses, with reasoning." },
 ] as const;
 const OUTSIDE = "outside_usage.";
 
@@ -117,10 +117,10 @@ function OutsideUsage({ page, problems, models }: OutsideUsageProps) {
         {...typed(`${OUTSIDE}model`)}
         label="Model of these tokens"
         choices={[
-          { value: "", label: "none: the amount counts" },
+          { value: "", label: "none: use the amount" },
           ...models.map((value) => ({ value, label: value })),
         ]}
-        hint="For requests outside of the gateway, such as a batch job."
+        hint="For requests outside the gateway, such as a batch job."
       />
       {COUNTS.map(({ name, label, hint }) => (
         <Field {...typed(OUTSIDE + name)} label={label} hint={hint} inputmode="numeric" />

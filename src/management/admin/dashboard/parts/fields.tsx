@@ -201,7 +201,7 @@ export function ProblemSummary({ problems, fields }: { problems: Problems; field
   const known = [...problems.keys()].filter((name) => fieldOf(name) !== undefined);
   return (
     <div class="notice bad" role="alert">
-      <p>Nothing was changed. Put this right and send the form again:</p>
+      <p>Nothing was changed. Correct this and send the form again:</p>
       <ul>
         {others.map(([, text]) => (
           <li>{text}</li>

@@ -64,7 +64,7 @@ function Contact({ page }: { page: PageCall }) {
   const address = contact.startsWith("https:") ? contact : `mailto:${contact}`;
   return (
     <p class="quiet">
-      Questions about what you cannot change here: <a href={address}>{contact}</a>
+      Settings that you can't change here: ask <a href={address}>{contact}</a>
     </p>
   );
 }
@@ -204,15 +204,15 @@ function Notice({ page }: { page: PageCall }) {
       )}
       {deletedAt === null ? null : (
         <p class="notice">
-          This organization was deleted at <Time at={deletedAt} />. You can read its spend, but change
-          nothing.
+          This organization was deleted at <Time at={deletedAt} />. You can read its spend, but can't change
+          it.
         </p>
       )}
       {isViewer ? (
         <p class="notice">
           {page.principal.type === "person"
-            ? "Your role here is viewer: you see everything and change nothing."
-            : "You are signed in with a viewer's token: you see everything and change nothing. Sign in with a token of the role admin to make changes."}
+            ? "Your role is viewer: you can see everything, but change nothing."
+            : "Your token has the role viewer: you can see everything, but change nothing. To make changes, sign in with a token that has the role admin."}
         </p>
       ) : null}
     </>

@@ -79,11 +79,11 @@ export function OwnerDeletion({ page, what, owner, path }: DeletionProps) {
   return (
     <Section class="card" id="delete" title="Delete">
       <p>
-        For good. {what === "group" ? "Its users stay. " : ""}
+        Permanent. {what === "group" ? "Its users stay. " : ""}
         {keyCount === 0
           ? "It has no keys."
-          : `Its ${keyCount === 1 ? "key goes" : `${formatCountOf(keyCount, "key")} go`} on without it.`}{" "}
-        What was spent stays in the usage.
+          : `Its ${keyCount === 1 ? "key continues" : `${formatCountOf(keyCount, "key")} continue`} without it.`}{" "}
+        Its spend stays in the usage.
       </p>
       <ConfirmedForm
         page={page}

@@ -74,9 +74,13 @@ function LiveRaise({ page, path, raise }: LiveRaiseProps) {
         <bdi>{by.name ?? by.type}</bdi>
       </span>
       {page.canChange ? (
-        <Form page={page} action={`${path}/raises/${id}/remove`} confirm={`Take back ${amount} (${reason})?`}>
+        <Form
+          page={page}
+          action={`${path}/raises/${id}/remove`}
+          confirm={`Remove the increase of ${amount} (${reason})?`}
+        >
           <button type="submit" class="quiet">
-            Take back<span class="hidden"> {amount}</span>
+            Remove<span class="hidden"> {amount}</span>
           </button>
         </Form>
       ) : null}
@@ -94,7 +98,7 @@ function RaiseForm({ page, path, periods, isFull, problems }: RaiseFormProps) {
   const { period, amount, until, reason } = RAISE_INPUTS;
   const wanted = page.query.get("raise");
   if (periods.length === 0) return <p class="quiet">No cap to increase. Set a cap first.</p>;
-  if (isFull) return <p class="quiet">{MAX_RAISES} are live, and no more can be at the same time.</p>;
+  if (isFull) return <p class="quiet">{MAX_RAISES} increases are active, the maximum.</p>;
   return (
     <Form page={page} action={`${path}/raises`} class="raise">
       <Select

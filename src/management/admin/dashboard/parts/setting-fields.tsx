@@ -126,7 +126,7 @@ function Models({ name, label, allowed, catalog, problems, disabled }: ModelsPro
       <legend>{label}</legend>
       <Check
         name={`${name}.all`}
-        label="All models, also those that come later"
+        label="All models, including future ones"
         checked={allowed === null}
         problems={problems}
         disabled={disabled}

@@ -115,7 +115,7 @@ export function UsageExport({ page }: { page: OrganizationPageCall }) {
   );
   return (
     <Section id="export" title="Export">
-      <p class="quiet">A whole month by day, key, model and tags, to the last digit.</p>
+      <p class="quiet">A whole month by day, key, model and tags, with exact amounts.</p>
       <form method="get" action={`${page.base}/usage/export`} class="filters" aria-label="Export a month">
         <Choice name="month" label="Month" value="" choices={new Map(months)} required />
         <Choice name="format" label="Format" value="" choices={FORMATS} required />

@@ -41,7 +41,7 @@ export function UsageTable(props: UsageTableProps) {
   return (
     <Section id={id} title={title}>
       {groups.length === 0 ? (
-        <p class="quiet">Nothing in this time.</p>
+        <p class="quiet">No usage in this time.</p>
       ) : (
         <RowTable
           label={`${title}, table`}

@@ -12,9 +12,9 @@ import {
 const DEFAULT_SECRET_GRACE = "86400";
 const SECRET_GRACES = [
   { seconds: "0", label: "ends at once" },
-  { seconds: "3600", label: "signs too for an hour" },
-  { seconds: DEFAULT_SECRET_GRACE, label: "signs too for a day" },
-  { seconds: "604800", label: "signs too for a week" },
+  { seconds: "3600", label: "also signs for an hour" },
+  { seconds: DEFAULT_SECRET_GRACE, label: "also signs for a day" },
+  { seconds: "604800", label: "also signs for a week" },
 ];
 
 type WebhookView = NonNullable<OrganizationView["notifications"]["webhook"]>;
