@@ -93,6 +93,16 @@ describe("GET …/alerts", () => {
     expect((await admin.call("POST", `${path}/alerts/mark-read`)).status).toBe(204);
     expect(await admin.ok("GET", `${path}/alerts`)).toMatchObject({ unread: 0 });
   });
+
+  it("counts what each caller has not read: a viewer's mark is the viewer's alone", async () => {
+    const { id, path } = await createHooked();
+    const viewer = { token: await createToken(admin, id, "viewer") };
+    await spend(id, { budget_cents: 1 }, 1n);
+    expect(await admin.ok("GET", `${path}/alerts`, viewer)).toMatchObject({ unread: 2 });
+    expect((await admin.call("POST", `${path}/alerts/mark-read`, viewer)).status).toBe(204);
+    expect(await admin.ok("GET", `${path}/alerts`, viewer)).toMatchObject({ unread: 0 });
+    expect(await admin.ok("GET", `${path}/alerts`)).toMatchObject({ unread: 2 });
+  });
 });
 
 describe("POST …/redeliver", () => {

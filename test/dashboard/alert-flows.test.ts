@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type MailServer, startMailServer } from "../support/mail-server.ts";
 import { withStack } from "../support/with-stack.ts";
-import { CHROMIUM, expectAccessible, SKIPPED_WHY, withBrowser } from "./browser.ts";
+import { CHROMIUM, expectAccessible, signIn, SKIPPED_WHY, withBrowser } from "./browser.ts";
 import { openOwnOrganization } from "./own-organization.ts";
 
 describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
@@ -19,9 +19,10 @@ describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
   const open = withBrowser();
 
   let page: Page;
+  let api = "";
   let base = "";
   beforeAll(async () => {
-    ({ page, base } = await openOwnOrganization(getStack(), open));
+    ({ page, api, base } = await openOwnOrganization(getStack(), open));
   });
 
   it("sends a test email, and shows the address that the mail server rejects", async () => {
@@ -41,5 +42,40 @@ describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
     await page.getByRole("button", { name: "Test again" }).click();
     await page.getByText("Not delivered: gone@example.com: 550").waitFor();
     mails.refuseRecipient = () => null;
+  });
+
+  it("says what has become of the limit, and who has read an alert is each person's own", async () => {
+    const { id } = await getStack().admin("POST", `${api}/keys`, { name: "ci", budget_cents: 100 });
+    const correction = { amount_cents: 100, reason: "test", key_id: String(id) };
+    await getStack().admin("POST", `${api}/spend-corrections`, correction);
+    await page.goto(`${base}/alerts`);
+    const first = page.getByText("80 % and 100 % of the monthly budget");
+    await first.waitFor();
+    expect(await page.getByRole("main").textContent()).toMatch(/, resets in \d+ \w+/);
+    expect(await page.getByRole("main").textContent()).not.toContain("since");
+    await getStack().admin("PATCH", `${api}/keys/${String(id)}`, { budget_cents: 500 });
+    await page.reload();
+    await page.getByText(", raised since to 5.00 USD").waitFor();
+    await getStack().admin("PATCH", `${api}/keys/${String(id)}`, { budget_cents: null });
+    await page.reload();
+    await page.getByText(", removed since").waitFor();
+    await expectAccessible(page);
+    const { token } = await getStack().admin("POST", `${api}/tokens`, { name: "leo", role: "viewer" });
+    const viewer = await open();
+    await signIn(viewer, getStack(), String(token));
+    const badgeOf = (shown: Page) => shown.locator(".for-screen .badge");
+    // The alert fired before this token was created.
+    expect([await badgeOf(page).count(), await badgeOf(viewer).count()]).toEqual([1, 0]);
+    const second = await getStack().admin("POST", `${api}/keys`, { name: "cd", budget_cents: 100 });
+    await getStack().admin("POST", `${api}/spend-corrections`, {
+      ...correction,
+      key_id: String(second["id"]),
+    });
+    await viewer.goto(`${base}/alerts`);
+    await viewer.getByRole("button", { name: "Mark all as read" }).click();
+    await viewer.waitForURL(/done=read/);
+    expect(await badgeOf(viewer).count()).toBe(0);
+    await page.reload();
+    expect(await badgeOf(page).textContent()).toContain("4");
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isId } from "../../src/data-path/store/ids.ts";
+import { createId, isId } from "../../src/data-path/store/ids.ts";
 import type { AlertRecord } from "../../src/data-path/store/types/alerts.ts";
 import type { KeySettings } from "../../src/shared/settings/key.ts";
 import type { OrganizationSettings } from "../../src/shared/settings/organization.ts";
@@ -332,12 +332,26 @@ describe("500 charges at once", () => {
   });
 });
 
+const ANNA = "operator";
+
 describe("the list", () => {
+  it("is read by each person alone, and what fired before a person was there is not new", async () => {
+    const key = await createKey({ limits: monthLimits({ budget: 100 }) });
+    const { organizationId } = key;
+    const before = createId("user", Date.now());
+    await spend(key, 100n * CENT);
+    const after = createId("user", Date.now() + 60_000);
+    const count = (reader: string) => test.store.countUnreadAlerts(organizationId, reader);
+    expect([await count(ANNA), await count(before), await count(after)]).toEqual([2, 2, 0]);
+    await test.store.markAlertsRead(organizationId, before);
+    expect([await count(ANNA), await count(before)]).toEqual([2, 0]);
+  });
+
   it("pages from the newest on and counts what is unread", async () => {
     const key = await createKey({ limits: monthLimits({ cap: 100, budget: 100 }) });
     await spend(key, 100n * CENT);
     const { organizationId } = key;
-    expect(await test.store.countUnreadAlerts(organizationId)).toBe(4);
+    expect(await test.store.countUnreadAlerts(organizationId, ANNA)).toBe(4);
     const first = await test.store.listAlerts(organizationId, { limit: 3, after: null });
     const second = await test.store.listAlerts(organizationId, { limit: 3, after: first.next });
     const kinds = [...first.items, ...second.items].map(
@@ -347,10 +361,10 @@ describe("the list", () => {
     expect(second.next).toBeNull();
     const whole = await test.store.listAlerts(organizationId, { limit: 3, after: null, wholeMessages: true });
     expect([whole.items.length, whole.next]).toEqual([4, null]);
-    await test.store.markAlertsRead(organizationId);
-    expect(await test.store.countUnreadAlerts(organizationId)).toBe(0);
+    await test.store.markAlertsRead(organizationId, ANNA);
+    expect(await test.store.countUnreadAlerts(organizationId, ANNA)).toBe(0);
     await test.store.changeKey(key, { limits: monthLimits({ budget: 120 }) }, null);
-    expect(await test.store.countUnreadAlerts(organizationId)).toBe(1);
+    expect(await test.store.countUnreadAlerts(organizationId, ANNA)).toBe(1);
     const newest = await test.store.listAlerts(organizationId, {
       limit: 1,
       after: null,
@@ -368,8 +382,8 @@ describe("the list", () => {
     const other = await createKey({});
     expect(await test.store.findAlert(other.organizationId, alert!.id)).toBeNull();
     expect(await test.store.findAlert(key.organizationId, "alert_x")).toBeNull();
-    await test.store.markAlertsRead(other.organizationId);
-    expect(await test.store.countUnreadAlerts(other.organizationId)).toBe(0);
+    await test.store.markAlertsRead(other.organizationId, ANNA);
+    expect(await test.store.countUnreadAlerts(other.organizationId, ANNA)).toBe(0);
   });
 
   it("keeps what has fired until the month's retention ends", async () => {

@@ -66,6 +66,16 @@ export async function findTokenHolder(
   return { type: "token", id, name, role, organizationId };
 }
 
+/** Returns the id under which someone has read alerts: of a token or user, or of a person at an identity provider. */
+export function readerOf(principal: Principal): string {
+  if (principal.type === "key") return principal.keyId;
+  if (principal.type === "token") return principal.id;
+  const userId = principal.type === "person" ? principal.userId : null;
+  if (userId !== null) return userId;
+  const { person } = principal;
+  return person === undefined ? "operator" : hashToken(`${person.issuer} ${person.subject}`);
+}
+
 /** Returns whether someone sees only what is their own: members, and holders of API keys. */
 export function isOnlyOwn(principal: Principal): boolean {
   return principal.type === "key" || (principal.type === "person" && principal.role === "member");

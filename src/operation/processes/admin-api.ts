@@ -4,6 +4,7 @@
  */
 import { IdentityProviders } from "../../management/admin/identity/identity-providers.ts";
 import { ReportTurns } from "../../management/admin/report-turns.ts";
+import type { EmailServices } from "../../management/alerts/email-channel.ts";
 import { createMailer } from "../../management/alerts/mailer.ts";
 import { startAdminServer } from "../../management/admin/server.ts";
 import { CatalogReference } from "../../data-path/catalog/catalog-reference.ts";
@@ -39,8 +40,7 @@ export async function startAdminApi({ config, channel }: ProcessOptions): Promis
     redisMeter: telemetry.redisMeter,
   });
   const catalog = new CatalogReference(createCatalog(config));
-  const { dashboard, notifications } = config;
-  const mailer = notifications.smtp === null ? null : createMailer(notifications.smtp);
+  const email = createEmailServices(config);
   const server = await startAdminServer({
     ...config.admin,
     operatorToken: resolveOperatorToken(config),
@@ -49,13 +49,13 @@ export async function startAdminApi({ config, channel }: ProcessOptions): Promis
     reports: new ReportTurns(),
     catalog: () => catalog.current,
     readConfigState: () => ask("readConfigState"),
-    email: { mailer, ...notifications.emails },
-    allowPrivateWebhooks: notifications.webhooks.allowPrivateNetworks,
+    email,
+    allowPrivateWebhooks: config.notifications.webhooks.allowPrivateNetworks,
     nowMs: () => systemClock.nowMs(),
-    contact: dashboard.contact,
-    dashboardUrl: dashboard.baseUrl,
+    contact: config.dashboard.contact,
+    dashboardUrl: config.dashboard.baseUrl,
     providers: createProviders(config),
-    takesTokens: dashboard.tokenSignIn,
+    takesTokens: config.dashboard.tokenSignIn,
     gatewayUrl: config.publicBaseUrl ?? formatLocalUrl(config.listen.host, config.listen.port),
     setLogLevel: (level) => ask("setLogLevel", level),
     metrics: {
@@ -73,11 +73,17 @@ export async function startAdminApi({ config, channel }: ProcessOptions): Promis
     },
     async drain() {
       await server.close();
-      mailer?.close();
+      email.mailer?.close();
       await telemetry.stop();
       close();
     },
   };
+}
+
+/** The mailer connects with the first email. */
+function createEmailServices({ notifications }: ProcessOptions["config"]): EmailServices {
+  const { smtp, emails } = notifications;
+  return { mailer: smtp === null ? null : createMailer(smtp), ...emails };
 }
 
 function createProviders({ dashboard }: ProcessOptions["config"]): IdentityProviders {

@@ -250,14 +250,22 @@ describe.each(ROWS)("$scope, $period, $kind of $cents", (row) => {
     const page = {
       organization: { notifications: { emails: [], webhook: null, webhooks: [] } },
       canChange: false,
+      nowMs: Date.parse(DAY),
     } as unknown;
-    const markup: Markup = AlertList({ page: page as OrganizationPageCall, alerts: listed });
+    const raised = { ...row, cents: row.cents + 500, raisedCents: 0, spentMicrocents: 0n };
+    const markup: Markup = AlertList({
+      page: page as OrganizationPageCall,
+      alerts: listed,
+      limitNow: () => raised,
+    });
     const text = String(await markup)
       .replaceAll(/<[^>]*>/g, "")
       .replaceAll("&quot;", '"');
     expect(text).toContain(
       `${percent} % and 100 % of the ${nameOf(row)} of ${OWNERS[scope]}: 13.13 USD of ${amountOf(row)} USD ${WINDOWS[period]}`,
     );
+    expect(text).toContain(`, raised since to ${row.cents === 0 ? "5.00" : "15.00"} USD`);
+    expect(text.includes(", resets in ")).toBe(period !== "total");
     expectNoOther(row, text);
   });
 

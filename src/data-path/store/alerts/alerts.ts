@@ -73,8 +73,9 @@ export const createAlertStore = storeOf<AlertStore>({
     return null;
   },
 
-  async countUnreadAlerts({ client }, organizationId) {
-    const read = (await client.get(alertsReadKey(organizationId))) ?? "0-0";
+  async countUnreadAlerts({ client }, organizationId, reader) {
+    const marked = await client.hget(alertsReadKey(organizationId), reader);
+    const read = marked ?? `${timeOfId(reader) ?? 0}-0`;
     const unread = await client.xrange(
       alertListKey(organizationId),
       `(${read}`,
@@ -85,9 +86,9 @@ export const createAlertStore = storeOf<AlertStore>({
     return unread.length;
   },
 
-  async markAlertsRead({ client }, organizationId) {
+  async markAlertsRead({ client }, organizationId, reader) {
     const [newest] = await client.xrevrange(alertListKey(organizationId), "+", "-", "COUNT", 1);
-    if (newest !== undefined) await client.set(alertsReadKey(organizationId), newest[0]);
+    if (newest !== undefined) await client.hset(alertsReadKey(organizationId), reader, newest[0]);
   },
 
   async redeliverAlert(context, alert, channels) {

@@ -155,10 +155,13 @@ export interface AlertStore {
   /** Lists alerts, newest first; about 10,000 are kept. `next` of a page is not an alert id. */
   listAlerts(organizationId: string, page: AlertPageInput): Promise<Page<ListedAlert>>;
   findAlert(organizationId: string, alertId: string): Promise<ListedAlert | null>;
-  /** Number of alerts since the list was last marked as read, at most 100. */
-  countUnreadAlerts(organizationId: string): Promise<number>;
-  /** Marks all alerts up to now as read. */
-  markAlertsRead(organizationId: string): Promise<void>;
+  /**
+   * Number of alerts since a reader last marked the list as read, at most 100. @param reader Id of a person or
+   * token: alerts that fired before it was created are not new to it.
+   */
+  countUnreadAlerts(organizationId: string, reader: string): Promise<number>;
+  /** Marks all alerts up to now as read by this reader. */
+  markAlertsRead(organizationId: string, reader: string): Promise<void>;
   /**
    * Sends an alert's message again on these channels, and makes all waiting retries of the channels due at
    * once. A message that is still in the outbox of a channel is not added a second time.

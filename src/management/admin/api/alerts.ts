@@ -14,6 +14,7 @@ import { AdminError, invalidField } from "../admin-error.ts";
 import { alert, alertPage, redelivery } from "../schemas/alert.ts";
 import { isInStreams } from "../../../data-path/store/requests/cursor.ts";
 import { pageQuery, STREAM_CURSOR } from "../schemas/page.ts";
+import { readerOf } from "../principal.ts";
 import { answerList, parsePage } from "./answers.ts";
 import { defineOrganizationRoute } from "./route.ts";
 import { listWords } from "../../../shared/text/list-words.ts";
@@ -27,9 +28,9 @@ const list = defineOrganizationRoute({
   summary: "List alerts with the state of each delivery, newest first: about 10,000.",
   query: pageQuery(STREAM_CURSOR, isInStreams),
   answers: { 200: alertPage },
-  handleInOrganization: async ({ organization, query }, { store, dashboardUrl = null }) => {
+  handleInOrganization: async ({ organization, query, principal }, { store, dashboardUrl = null }) => {
     const { id, notifications } = organization;
-    const unread = notifications.dashboard ? await store.countUnreadAlerts(id) : 0;
+    const unread = notifications.dashboard ? await store.countUnreadAlerts(id, readerOf(principal)) : 0;
     const { status, body } = answerList(await store.listAlerts(id, parsePage(query)), (item) =>
       formatAlert(item, dashboardUrl),
     );
@@ -41,10 +42,11 @@ const markRead = defineOrganizationRoute({
   method: "POST",
   path: `${PATH}/mark-read`,
   operationId: "markAlertsRead",
-  summary: "Mark all alerts as read.",
+  summary: "Mark all alerts as read by the caller: by this person, or by this token.",
+  access: "read",
   answers: { 204: null },
-  handleInOrganization: async ({ organization }, { store }) => {
-    await store.markAlertsRead(organization.id);
+  handleInOrganization: async ({ organization, principal }, { store }) => {
+    await store.markAlertsRead(organization.id, readerOf(principal));
     return { status: 204 };
   },
 });

@@ -10,7 +10,7 @@ import { type AdminApp, type AdminAppOptions, formatGatewayUrl } from "../app-op
 import { requireAccess } from "../api/run-route.ts";
 import { convertError } from "../convert-error.ts";
 import { type Journal, recordEnd, recordProgramStart } from "../identity/record-sign-in.ts";
-import { isOnlyOwn, type Principal } from "../principal.ts";
+import { isOnlyOwn, type Principal, readerOf } from "../principal.ts";
 import { answerMarkup, type PageAnswer, type PageCall, type PageRoute } from "./page.ts";
 import { addAssets } from "./assets.ts";
 import { createCallApi } from "./call-api.ts";
@@ -86,9 +86,8 @@ async function answerPage(
       requireAccess(route, principal);
     }
     const organization = await readOrganization(bare);
-    const isDeleted = (organization?.deleted_at ?? null) !== null;
     const unreadAlerts = await countUnread(bare, organization);
-    page = { ...bare, organization, canChange: bare.canChange && !isDeleted, unreadAlerts };
+    page = { ...bare, organization, canChange: bare.canChange && !isDeleted(organization), unreadAlerts };
     unsent = null;
     // Checked before reading the form: an unauthorized caller gets that error, not validation errors.
     requireAccess(route, principal);
@@ -173,11 +172,14 @@ function findOwnPage(context: PageContext, principal: Principal): string | null 
   return requestId === undefined ? `${own}#limits` : `${own}/requests/${requestId}`;
 }
 
+function isDeleted(organization: OrganizationView | null): boolean {
+  return (organization?.deleted_at ?? null) !== null;
+}
+
 function countUnread(page: PageCall, organization: OrganizationView | null): Promise<number> {
-  // Only who can mark alerts as read sees the count.
-  const isShown = organization?.notifications.dashboard === true && page.canChange;
+  const isShown = organization?.notifications.dashboard === true && !isDeleted(organization);
   if (organization === null || !isShown) return Promise.resolve(0);
-  return page.options.store.countUnreadAlerts(organization.id);
+  return page.options.store.countUnreadAlerts(organization.id, readerOf(page.principal));
 }
 
 function formatAnswer(context: PageContext, answer: PageAnswer): Response | Promise<Response> {

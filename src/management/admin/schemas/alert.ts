@@ -61,7 +61,7 @@ export const alertPage = answer("AlertPage", {
   unread: z
     .int()
     .describe(
-      "Alerts since the list was last marked as read, at most 100; 0 if `notifications.dashboard` is false.",
+      "Alerts since the caller last marked the list as read, at most 100; 0 if `notifications.dashboard` is false.",
     ),
 });
 

@@ -1,4 +1,5 @@
 /** *Alerts*: fired alerts, their deliveries, and redelivery. */
+import { readLimitsNow } from "../alert-limits.ts";
 import { checkInput } from "../../http/check-input.ts";
 import { isInStreams } from "../../../../data-path/store/requests/cursor.ts";
 import { pageQuery, STREAM_CURSOR } from "../../schemas/page.ts";
@@ -22,6 +23,7 @@ async function showAlerts(page: OrganizationPageCall): Promise<PageAnswer> {
     after,
     wholeMessages: true,
   });
+  const limitNow = await readLimitsNow(page.options.store, organization.id, items);
   return showPage(
     <Layout page={page} title="Alerts" section="alerts">
       <p>
@@ -30,7 +32,7 @@ async function showAlerts(page: OrganizationPageCall): Promise<PageAnswer> {
         only, unless all their alerts are on in <a href={`${page.base}/settings`}>Inference settings</a>.
         There you also choose who is notified.
       </p>
-      {page.unreadAlerts > 0 && page.canChange ? (
+      {page.unreadAlerts > 0 ? (
         <Form page={page} action={`${page.base}/alerts/read`} class="actions">
           <button type="submit" class="quiet">
             Mark all as read
@@ -40,7 +42,7 @@ async function showAlerts(page: OrganizationPageCall): Promise<PageAnswer> {
       {items.length === 0 ? (
         <p class="card empty">No alerts yet. Budgets and hard caps send them.</p>
       ) : (
-        <AlertList page={page} alerts={items} />
+        <AlertList page={page} alerts={items} limitNow={limitNow} />
       )}
       <Older page={page} next={next} />
     </Layout>,
@@ -72,6 +74,6 @@ async function sendAgain(page: OrganizationPageCall): Promise<PageAnswer> {
 
 export const alertPageRoutes: readonly PageRoute[] = [
   { method: "GET", path: PATH, runInOrganization: showAlerts },
-  { method: "POST", path: `${PATH}/read`, runInOrganization: markRead },
+  { method: "POST", path: `${PATH}/read`, access: "read", runInOrganization: markRead },
   { method: "POST", path: `${PATH}/:alert/redeliver`, runInOrganization: sendAgain },
 ];

@@ -2,6 +2,7 @@ import { isCapReached, limitNameOf, limitPathOf, nameWindow } from "../../../ale
 import type { DeliveryState, ListedAlert } from "../../../../data-path/store/types/alerts.ts";
 import { formatLimit, formatMoney, formatTime } from "../../format.ts";
 import { formatWindowEnd } from "../../../../shared/time/calendar.ts";
+import { describeChange, type LimitNow } from "../alert-limits.ts";
 import { describeWait } from "../limit-words.ts";
 import type { OrganizationPageCall } from "../page.ts";
 import { Form } from "./fields.tsx";
@@ -12,14 +13,20 @@ export const REDELIVER = "POST /api/organizations/{organization}/alerts/{alert}/
 /** Alerts that fired in one step, in order. */
 type Message = readonly [ListedAlert, ...ListedAlert[]];
 
+interface AlertListProps {
+  readonly page: OrganizationPageCall;
+  readonly alerts: readonly ListedAlert[];
+  readonly limitNow: LimitNow;
+}
+
 /** Alerts, newest first, grouped by step, with the state of each delivery. */
-export function AlertList({ page, alerts }: { page: OrganizationPageCall; alerts: readonly ListedAlert[] }) {
+export function AlertList({ page, alerts, limitNow }: AlertListProps) {
   return (
     <ul class="alerts">
       {groupByMessage(alerts).map((message) => (
         <li class={message.some(isCapReached) ? "bad" : "warn"}>
           {groupByLimit(message).map((reached) => (
-            <Reached page={page} alerts={reached} />
+            <Reached page={page} alerts={reached} limitNow={limitNow} />
           ))}
           <div class="quiet">
             <Time at={message[0].firedAtMs} />
@@ -33,9 +40,10 @@ export function AlertList({ page, alerts }: { page: OrganizationPageCall; alerts
 }
 
 /** Formats "80 % and 100 % of the budget of API key …". */
-function Reached({ page, alerts }: { page: OrganizationPageCall; alerts: Message }) {
+function Reached({ page, alerts, limitNow }: Omit<AlertListProps, "alerts"> & { readonly alerts: Message }) {
   const [alert] = alerts;
   const path = limitPathOf(alert);
+  const states = [describeReset(alert, page.nowMs), describeChange(alert, limitNow(alert))];
   const percents = alerts.map(({ thresholdPercent }) => `${thresholdPercent} %`);
   return (
     <p>
@@ -44,15 +52,17 @@ function Reached({ page, alerts }: { page: OrganizationPageCall; alerts: Message
       </strong>{" "}
       of <Subject alert={alert} />: {formatMoney(Number(alert.spentMicrocents), alert.currency)} of{" "}
       {formatLimit(alert.amountCents, alert.currency)} {nameWindow(alert)}
-      {describeReset(alert, page.nowMs)}
+      {states.map((state) => (state === "" ? "" : `, ${state}`)).join("")}
     </p>
   );
 }
 
-/** ", resets in 2 days"; nothing if the window is over, or never ends. */
+/** "resets in 2 days", "reset since"; '' if the window never ends. */
 function describeReset({ period, windowStart, month }: ListedAlert, nowMs: number): string {
   const end = formatWindowEnd(period, windowStart ?? `${month}-01`);
-  return end === null || Date.parse(end) <= nowMs ? "" : `, resets ${describeWait(Date.parse(end), nowMs)}`;
+  if (end === null) return "";
+  const endMs = Date.parse(end);
+  return endMs <= nowMs ? "reset since" : `resets ${describeWait(endMs, nowMs)}`;
 }
 
 function groupByMessage(alerts: readonly ListedAlert[]): readonly Message[] {
