@@ -186,6 +186,8 @@ describe("the tightest limit of users and groups", () => {
 });
 
 describe("the state of a key and of its organization", () => {
+  beforeAll(() => admin.ok("PATCH", `${path}/groups/${search}`, { body: { limits: [] } }));
+
   it.each([
     [row("day", "cap", 450), "cap_reached"],
     [row("week", "budget", 450), "over_budget"],
@@ -198,7 +200,23 @@ describe("the state of a key and of its organization", () => {
       expect(await admin.ok("GET", `${path}${of}`)).toMatchObject({ state });
       await admin.ok("PATCH", `${path}${of}`, { body: { limits: before["limits"] } });
     }
-    const { data } = await admin.ok("GET", `${path}/keys`);
-    expect(data).toMatchObject([{ state: "cap_reached" }, { state: "active" }]);
   });
+
+  it.each(["/users/zoe", "/groups/search", ""])(
+    "of a key is cap_reached if the cap of %s is, in lists and alone",
+    async (owner) => {
+      const of = owner.replace("zoe", zoe).replace("search", search);
+      const { id } = await createApiKey(admin, organization, { user_id: zoe });
+      expect(await admin.ok("GET", `${path}/keys/${id}`)).toMatchObject({ state: "active" });
+      const before = await admin.ok("GET", `${path}${of}`);
+      await admin.ok("PATCH", `${path}${of}`, { body: { limits: [row("day", "cap", 0)] } });
+      for (const query of ["", "?sort=name", "?sort=name&state=cap_reached"]) {
+        const { data } = await admin.ok("GET", `${path}/keys${query}`);
+        const states = new Map((data as Row[]).map(({ id, state }) => [id, state]));
+        expect(states.get(id), query).toBe("cap_reached");
+      }
+      expect(await admin.ok("GET", `${path}/keys/${id}`)).toMatchObject({ state: "cap_reached" });
+      await admin.ok("PATCH", `${path}${of}`, { body: { limits: before["limits"] } });
+    },
+  );
 });

@@ -84,7 +84,7 @@ describe("sorted lists of an organization", () => {
     await spend({ key_id: ids.get("of Zoë"), ...owners, amount_microcents: 600_000_000 });
     const cap = { scope: "group", period: "week", kind: "cap", cents: 500, spent_cents: 600 };
     expect((await list("keys", "sort=name&state=cap_reached")).rows).toMatchObject([
-      { name: "of Zoë", state: "active", tightest_limit: cap, last_used_at: null },
+      { name: "of Zoë", state: "cap_reached", tightest_limit: cap, last_used_at: null },
     ]);
     expect((await list("groups", "sort=-spend")).rows).toMatchObject([
       { name: "Search", spent_microcents: 600_000_000, tightest_limit: cap, last_used_at: null },

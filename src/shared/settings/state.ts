@@ -1,5 +1,6 @@
 /** State of a key or an organization, for the management API, command line and dashboard. */
 import { isReached } from "../money/money.ts";
+import type { LimitSubject } from "../contract/pages.ts";
 import type { KeySettings } from "./key.ts";
 import type { Limit } from "./limits.ts";
 import type { OrganizationSettings } from "./organization.ts";
@@ -27,18 +28,23 @@ const TEXTS: Readonly<Record<KeyState | OrganizationState, StateText>> = {
   deleted: { words: "deleted", level: "off" },
 };
 
-/** Own limit in force of a key or organization, with the spend of its window. */
+/** Limit in force, with the spend of its window. */
 export interface LimitSpend extends Pick<Limit, "kind" | "cents"> {
+  readonly scope: LimitSubject["scope"];
   readonly spentMicrocents: bigint;
 }
 
-/** Returns the first reason why the key's requests are rejected; exceeding a budget does not reject. */
+/**
+ * Returns the first reason why the key's requests are rejected; exceeding a budget does not reject.
+ * @param limits The key's own, and those of its user, group and organization, of which only caps count.
+ */
 export function keyStateOf(
   { disabled, expiresAtMs }: Pick<KeySettings, "disabled" | "expiresAtMs">,
   { limits, nowMs }: { readonly limits: readonly LimitSpend[]; readonly nowMs: number },
 ): KeyState {
   if (disabled) return "disabled";
-  return expiresAtMs !== null && expiresAtMs <= nowMs ? "expired" : spendStateOf(limits);
+  if (expiresAtMs !== null && expiresAtMs <= nowMs) return "expired";
+  return spendStateOf(limits.filter(({ scope, kind }) => scope === "key" || kind === "cap"));
 }
 
 interface Deletable {

@@ -205,22 +205,22 @@ describe.each(ROWS)("$scope, $period, $kind of $cents", (row) => {
   const { scope, period, kind } = row;
   const percent = kind === "cap" ? 90 : 80;
 
-  it("is the overview's, which has none for users", () => {
-    const limit = limitOf(row);
+  it("is the overview's", () => {
+    const limit = { ...limitOf(row), owner: { id: idOf(scope), name: NAMES[scope] } };
     const state = kind === "cap" ? "cap_reached" : "over_budget";
+    const key = {
+      keys: [{ id: idOf("key"), name: NAMES.key, state }],
+      keyLimits: new Map([[idOf("key"), [limit]]]),
+    };
     const inputs = {
-      key: {
-        keys: [{ id: idOf("key"), name: NAMES.key, state }],
-        keyLimits: new Map([[idOf("key"), [limit]]]),
-      },
+      key,
+      user: key,
       group: { groups: [{ id: idOf("group"), name: NAMES.group, tightest_limit: limit }] },
       organization: { limits: [limit] },
-      user: {},
     };
     const [found, ...others] = attentionOf(inputs[scope]);
     expect(others).toEqual([]);
-    expect(found === undefined).toBe(scope === "user");
-    if (found === undefined) return;
+    if (found === undefined) throw new Error("nothing needs attention");
     expect(found.text.startsWith(sentenceOf(row, OWNERS[scope]))).toBe(true);
     expect(found.text.includes("return 402")).toBe(kind === "cap");
     expect(found.text.includes("until")).toBe(kind === "cap" && row.cents > 0 && period !== "total");

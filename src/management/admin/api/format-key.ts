@@ -15,7 +15,7 @@ export interface KeyFigures {
   /** By Redis's clock. */
   readonly timeMs: number;
   readonly spentMicrocents: bigint;
-  /** Own limits with their spend. */
+  /** Limits of its requests with their spend. */
   readonly limits: readonly LimitSpend[];
   readonly bucket: BucketFill;
   /** Owners that exist. */

@@ -5,12 +5,11 @@ import {
   ORGANIZATION_SETTINGS,
   type OrganizationSettings,
 } from "../../../shared/settings/organization.ts";
-import { type LimitSpend, organizationStateOf } from "../../../shared/settings/state.ts";
+import { organizationStateOf } from "../../../shared/settings/state.ts";
 import { convertSettings, describeSettings, recordSettings } from "../../../shared/settings/table.ts";
 import type { AuditFields } from "../../../data-path/store/types/audit.ts";
 import type { OrganizationRecord } from "../../../data-path/store/types/management.ts";
-import type { SpendFigures } from "../../../data-path/store/types/reporting.ts";
-import { readOwnLimits } from "./read-limits.ts";
+import type { LimitReading, LimitStatus, SpendFigures } from "../../../data-path/store/types/reporting.ts";
 import type { ApiServices } from "./route.ts";
 import { createWebhookSecret } from "../../alerts/signature.ts";
 import type { Setting } from "../../../shared/settings/setting.ts";
@@ -61,17 +60,22 @@ export function formatOrganization(
 
 /** Spend of an organization in the current month, and in the windows of its limits. */
 interface OrganizationSpend extends SpendFigures {
-  readonly limits: readonly LimitSpend[];
+  readonly limits: readonly LimitStatus[];
 }
+
+const NO_LIMITS: Pick<LimitReading, "limits"> = { limits: [] };
 
 /** Reads the spend without that of each key. */
 export async function readOrganizationSpend(
   { store }: Pick<ApiServices, "store">,
   organization: OrganizationRecord,
 ): Promise<OrganizationSpend> {
-  const [spend, limits] = await Promise.all([
+  const [spend, { limits }] = await Promise.all([
     store.readSpend(organization.id, null, []),
-    readOwnLimits(store, organization.id, organization),
+    // Most have none, and a list has thousands.
+    organization.limits.length === 0
+      ? NO_LIMITS
+      : store.readLimits(organization.id, { keyId: null, owners: "" }),
   ]);
   return { ...spend, limits };
 }

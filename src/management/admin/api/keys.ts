@@ -3,6 +3,7 @@ import { requestsPerMinuteOf } from "../../../shared/settings/key.ts";
 import { createKey, displayKey, hashKey } from "../../../data-path/auth/key-format.ts";
 import { bucketCapacity } from "../../../data-path/limits/bucket-capacity.ts";
 import { monthAt } from "../../../shared/time/calendar.ts";
+import { formatOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
 import type {
   ChangeResult,
   KeyRecord,
@@ -32,7 +33,6 @@ import {
   requireUsableSettings,
 } from "./key-settings.ts";
 import { type NamedOwners, readNamedOwners } from "./names.ts";
-import { readOwnLimits } from "./read-limits.ts";
 import { requireOwners, withOwners } from "./owners.ts";
 import { type ApiAnswer, type ApiServices, defineOrganizationRoute, type OrganizationCall } from "./route.ts";
 
@@ -187,25 +187,35 @@ async function answerArrangedKeys(
   const { keys } = await readDirectory(services, organization);
   const page = arrange(keys, query);
   const records = page.items.map(({ record }) => record);
-  const figuresOf = await readFigures(organization.id, records, services.store);
-  return answerArranged(page, ({ record, tightest }) => ({
+  const figuresOf = await readFigures(organization.id, records, services.store, NO_LIMITS);
+  return answerArranged(page, ({ record, state, tightest }) => ({
     ...formatKey(record, figuresOf(record)),
+    state,
     tightest_limit: tightest,
   }));
 }
+
+type ReadLimits = (record: KeyRecord, owners: NamedOwners) => Promise<KeyFigures["limits"]>;
+
+/** For rows of a list that already have their state. */
+const NO_LIMITS: ReadLimits = () => Promise.resolve([]);
 
 async function readFigures(
   organizationId: string,
   records: readonly KeyRecord[],
   store: ApiServices["store"],
+  readLimits: ReadLimits = async ({ id }, { user, group }) => {
+    const owners = formatOwnerIds({ userId: user?.id ?? null, groupId: group?.id ?? null });
+    return (await store.readLimits(organizationId, { keyId: id, owners })).limits;
+  },
 ): Promise<(record: KeyRecord) => KeyFigures> {
   const ids = records.map(({ id }) => id);
-  const [spend, buckets, ownersOf, limits] = await Promise.all([
+  const [spend, buckets, ownersOf] = await Promise.all([
     store.readSpend(organizationId, null, ids),
     store.readBuckets(organizationId, ids),
     readNamedOwners(store, organizationId, records),
-    Promise.all(records.map((record) => readOwnLimits(store, organizationId, record))),
   ]);
+  const limits = await Promise.all(records.map((record) => readLimits(record, ownersOf(record))));
   const limitsOf = new Map(ids.map((id, position) => [id, limits[position] ?? []]));
   return (record) => {
     const unused = newFigures(record, spend.timeMs, ownersOf(record));

@@ -46,8 +46,9 @@ export async function answerArrangedOwners<Item>(
   formatAll: (records: readonly Item[]) => Promise<readonly object[]>,
 ): Promise<ApiAnswer> {
   const formatted = await formatAll(page.items.map(({ record }) => record));
-  const items = page.items.map(({ spentMicrocents, lastUsedMs, tightest }, place) => ({
+  const items = page.items.map(({ state, spentMicrocents, lastUsedMs, tightest }, place) => ({
     ...formatted[place],
+    state,
     month: monthAt(timeMs).name,
     spent_microcents: spentMicrocents,
     last_used_at: formatTimeOrNull(lastUsedMs),

@@ -7,25 +7,25 @@ import { DAY_MS } from "../../../shared/time/calendar.ts";
 import { JUDGED_REQUESTS } from "./recent-requests.ts";
 import {
   type Attention,
-  describeReached,
+  describeReachedOf,
   type LimitAttentionInput,
   listReachedLimits,
   listReachedPools,
   listStops,
 } from "./limit-attention.ts";
 import { isOverCap, standingOf } from "./limit-words.ts";
-import type { KeyView, LimitFiguresView, OrganizationView } from "./views.ts";
+import type { KeyView, LimitView, OrganizationView } from "./views.ts";
 import { capitalize } from "../../../shared/text/capitalize.ts";
 
 export interface AttentionInput extends LimitAttentionInput {
   readonly organization: OrganizationView;
   readonly forecastMicrocents: number | null;
-  /** Keys that have reached a limit of their own: of each kind at least the first. */
+  /** Keys that a cap stops or that are past a budget: of each kind at least the first. */
   readonly keys: readonly KeyView[];
-  /** How many keys have reached a cap, their user's and group's included, or a budget. Omitted: `keys` are all. */
+  /** Number of keys that are stopped by a cap, or past a budget. Omitted: `keys` are all. */
   readonly keyCounts?: Readonly<Record<Kind, number>>;
   /** Limits of the keys that `keysWithReachedLimits` selects, by key id. */
-  readonly keyLimits: ReadonlyMap<string, readonly LimitFiguresView[]>;
+  readonly keyLimits: ReadonlyMap<string, readonly LimitView[]>;
   readonly alerts: readonly ListedAlert[];
   /** Whether the reader can change limits. */
   readonly canChange: boolean;
@@ -89,6 +89,8 @@ function ofForecast({ organization, limits, forecastMicrocents }: AttentionInput
 }
 
 function ofKeys(input: AttentionInput, kind: Kind): Attention[] {
+  // The organization's own entry says that all keys are stopped.
+  if (kind === "cap" && listReachedLimits(input, kind).length > 0) return [];
   const found = findKeys(input.keys, kind);
   const count = input.keyCounts?.[kind] ?? found.length;
   if (count > 1) {
@@ -96,13 +98,17 @@ function ofKeys(input: AttentionInput, kind: Kind): Attention[] {
     const path = `/organizations/${input.organization.id}/keys?sort=-limit&state=${KEY_STATES[kind]}`;
     return [{ level: kind === "cap" ? "bad" : "warn", text, label: "See these API keys", path }];
   }
-  return found.flatMap(({ id, name }) => {
+  return found.flatMap(({ id }) => {
     const limit = input.keyLimits
       .get(id)
-      ?.find((one) => one.scope === "key" && one.kind === kind && standingOf(one) === "reached");
-    const named = { name, keyId: id, ownerId: null };
-    return limit === undefined ? [] : [describeReached(limit, named, input)];
+      ?.find((one) => isOfKey(one) && one.kind === kind && standingOf(one) === "reached");
+    return limit === undefined ? [] : [describeReachedOf(limit, input)];
   });
+}
+
+/** Groups and the organization have entries of their own. */
+function isOfKey({ scope }: LimitView): boolean {
+  return scope === "key" || scope === "user";
 }
 
 /** A failed delivery needs attention for a day: after that nobody waits for it. */

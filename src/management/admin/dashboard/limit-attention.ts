@@ -12,7 +12,7 @@ import { formatCount, formatCountOf, formatLimit, formatTime } from "../format.t
 import { nameReset, standingOf } from "./limit-words.ts";
 import { fieldOfOwner } from "./owner-texts.ts";
 import type { RecentFindings, StoppedRequests } from "./recent-requests.ts";
-import type { GroupView, LimitFiguresView, OrganizationView } from "./views.ts";
+import type { GroupView, LimitFiguresView, LimitView, OrganizationView } from "./views.ts";
 
 /** Item that needs attention, with the page where it can be resolved. */
 export interface Attention {
@@ -70,11 +70,7 @@ interface Named {
 }
 
 /** Describes a reached limit with its window, amounts and the page where it is changed. */
-export function describeReached(
-  limit: LimitFiguresView,
-  { name, keyId, ownerId }: Named,
-  whose: Whose,
-): Attention {
+function describeReached(limit: LimitFiguresView, { name, keyId, ownerId }: Named, whose: Whose): Attention {
   const { id: organizationId, currency } = whose.organization;
   const { scope, period, kind, resets_at: resetsAt } = limit;
   const subject: LimitSubject = { scope, organizationId, keyId, ownerId, period };
@@ -90,6 +86,14 @@ export function describeReached(
     label: kind === "cap" ? "Change this cap" : "Change this budget",
     path: formatLimitPath(subject, kind),
   };
+}
+
+/** Describes a reached limit of any owner. */
+export function describeReachedOf(limit: LimitView, whose: Whose): Attention {
+  const { scope, owner } = limit;
+  const isOwner = scope === "user" || scope === "group";
+  const ids = { keyId: scope === "key" ? owner.id : null, ownerId: isOwner ? owner.id : null };
+  return describeReached(limit, { name: owner.name, ...ids }, whose);
 }
 
 function levelOf(kind: Kind): Attention["level"] {

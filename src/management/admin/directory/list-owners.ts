@@ -20,7 +20,7 @@ export interface Records {
 export interface Figures {
   /** By Redis's clock. */
   readonly timeMs: number;
-  /** Spend in the current windows in microcents, by period and by "key:<id>", "user:<id>" or "group:<id>". */
+  /** Spend in the current windows in microcents, by period and by "key:<id>", "user:<id>", "group:<id>" or "organization". */
   readonly spend: ReadonlyMap<LimitPeriod, ReadonlyMap<string, bigint>>;
   /** Time of last use by key id. */
   readonly lastUses: ReadonlyMap<string, number>;
@@ -29,7 +29,7 @@ export interface Figures {
 /** A row of a list. */
 export interface Listed<Item> {
   readonly record: Item;
-  /** State; `cap_reached` also if the cap of the key's user or group is reached. */
+  /** State; `cap_reached` also if a cap of its user, group or organization is. */
   readonly state: string;
   readonly userId: string | null;
   /** Group that its spend counts for. */
@@ -53,54 +53,60 @@ interface Limited {
   readonly raises: readonly Raise[];
 }
 
-/** Lists keys. A key meets its own limits, its user's and its group's. */
+/** Lists keys. A key meets its own limits, its user's, its group's and the organization's. */
 export function listKeys(records: Records, figures: Figures): Listed<KeyRecord>[] {
+  const ofOrganization = statusOf({ ...records.organization, scope: "organization" }, figures);
   return records.keys.map((record) => {
     const user = records.users.get(record.userId ?? "") ?? null;
     const group = records.groups.get(record.groupId ?? user?.groupId ?? "") ?? null;
-    const own = statusOf({ ...record, scope: "key" }, figures);
-    const ofOwners = [
+    const limits = [
+      ...statusOf({ ...record, scope: "key" }, figures),
       ...(user === null ? [] : ofUser(user, records, figures)),
       ...(group === null ? [] : statusOf({ ...group, scope: "group" }, figures)),
     ];
-    const state = keyStateOf(record, { limits: own, nowMs: figures.timeMs });
-    const isUsable = state === "active" || state === "over_budget";
     return {
       record,
-      state: isUsable && ofOwners.some(isReachedCap) ? "cap_reached" : state,
+      state: keyStateOf(record, { limits: [...limits, ...ofOrganization], nowMs: figures.timeMs }),
       userId: user?.id ?? null,
       groupId: group?.id ?? null,
       text: textOf(record.name, record.display, record.note),
       spentMicrocents: spentOf(figures, "month", `key:${record.id}`),
       lastUsedMs: figures.lastUses.get(record.id) ?? null,
-      ...tightestOf([...own, ...ofOwners], figures.timeMs),
+      ...tightestOf(limits, figures.timeMs),
     };
   });
 }
 
 export function listUsers(records: Records, figures: Figures): Listed<UserRecord>[] {
   const lastUses = latestBy(records, figures, ({ userId }) => userId);
-  return [...records.users.values()].map((record) => ({
-    record,
-    state: record.disabled ? "disabled" : stateOf(ofUser(record, records, figures)),
-    userId: record.id,
-    groupId: records.groups.get(record.groupId ?? "")?.id ?? null,
-    text: textOf(record.name, record.email, record.note),
-    spentMicrocents: spentOf(figures, "month", `user:${record.id}`),
-    lastUsedMs: lastUses.get(record.id) ?? null,
-    ...tightestOf(ofUser(record, records, figures), figures.timeMs),
-  }));
+  const ofOrganization = statusOf({ ...records.organization, scope: "organization" }, figures);
+  return [...records.users.values()].map((record) => {
+    const group = records.groups.get(record.groupId ?? "") ?? null;
+    const limits = ofUser(record, records, figures);
+    const ofGroup = group === null ? [] : statusOf({ ...group, scope: "group" }, figures);
+    return {
+      record,
+      state: record.disabled ? "disabled" : stateOf([...limits, ...ofGroup, ...ofOrganization]),
+      userId: record.id,
+      groupId: group?.id ?? null,
+      text: textOf(record.name, record.email, record.note),
+      spentMicrocents: spentOf(figures, "month", `user:${record.id}`),
+      lastUsedMs: lastUses.get(record.id) ?? null,
+      ...tightestOf(limits, figures.timeMs),
+    };
+  });
 }
 
 export function listGroups(records: Records, figures: Figures): Listed<GroupRecord>[] {
   const groupOf = ({ groupId, userId }: KeyRecord) =>
     groupId ?? records.users.get(userId ?? "")?.groupId ?? null;
   const lastUses = latestBy(records, figures, groupOf);
+  const ofOrganization = statusOf({ ...records.organization, scope: "organization" }, figures);
   return [...records.groups.values()].map((record) => {
     const limits = statusOf({ ...record, scope: "group" }, figures);
     return {
       record,
-      state: stateOf(limits),
+      state: stateOf([...limits, ...ofOrganization]),
       userId: null,
       groupId: record.id,
       text: textOf(record.name, record.note),
@@ -131,7 +137,8 @@ function ofUser(user: UserRecord, records: Records, figures: Figures): LimitStat
 function statusOf({ scope, id, limits, raises }: Limited, figures: Figures): LimitStatus[] {
   return limits.map(({ period, kind, cents: set }) => {
     const cents = kind === "cap" ? raisedCap(set, raises, { period, nowMs: figures.timeMs }) : set;
-    const spentMicrocents = spentOf(figures, period, `${scope}:${id}`);
+    const subject = scope === "organization" ? scope : `${scope}:${id}`;
+    const spentMicrocents = spentOf(figures, period, subject);
     return { scope, period, kind, cents, raisedCents: cents - set, spentMicrocents };
   });
 }

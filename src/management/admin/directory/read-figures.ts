@@ -20,10 +20,11 @@ export async function readFigures(
 
 /** Lists the subjects with a spend in this period: all for the month, otherwise those with a limit. */
 function subjectsOf(records: Records, period: LimitPeriod): string[] {
-  const { keys, users, groups } = records;
+  const { organization, keys, users, groups } = records;
   const isWanted = (limits: readonly { readonly period: LimitPeriod }[]): boolean =>
     period === "month" || limits.some((limit) => limit.period === period);
   return [
+    ...(isWanted(organization.limits) ? ["organization"] : []),
     ...keys.filter(({ limits }) => isWanted(limits)).map(({ id }) => `key:${id}`),
     ...[...users.values()]
       .filter((user) => isWanted(memberLimitsOf(user, records)))

@@ -24,9 +24,7 @@ export function arrangedFields<const States extends readonly [string, ...string[
     state: z
       .enum(states, { error: `expected ${states.join(" or ")}` })
       .optional()
-      .describe(
-        "With `sort`: only entries in this state. A reached cap of the entry's user or group also counts.",
-      ),
+      .describe("With `sort`: only entries in this state."),
     limit_state: choice(LIMIT_STATES)
       .optional()
       .describe(

@@ -42,7 +42,7 @@ const keyFields = {
   state: z
     .enum(KEY_STATES)
     .describe(
-      "Outcome of a request that costs money now, first reason first: `disabled`, `expired` and `cap_reached` are rejected, `over_budget` and `active` pass.",
+      "Outcome of a request that costs money now, first reason first: `disabled`, `expired` and `cap_reached` are rejected, `over_budget` and `active` pass. Caps of its user, group and organization count.",
     ),
   created_at: timestamp(),
   month: month(),

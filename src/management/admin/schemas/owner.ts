@@ -17,6 +17,7 @@ import {
   textOrNull,
 } from "./fields.ts";
 import { arrangedFields, totalCount } from "./arranged.ts";
+import type { KeyState } from "../../../shared/settings/state.ts";
 import { tightestLimit } from "./limit.ts";
 import { pageFields, pageShape } from "./page.ts";
 
@@ -50,8 +51,12 @@ export const userChange = input("UserChange", changeShape(USER_SETTINGS));
 /** Reference with a name for people. */
 export const ownerReference = () => z.strictObject({ id: z.string(), name: z.string() }).nullable();
 
-/** With its spend: of a list that is sorted. */
-const listedFigures = {
+/** Fields of rows of a sorted list. */
+const listedFigures = <const States extends readonly [KeyState, ...KeyState[]]>(states: States) => ({
+  state: z
+    .enum(states)
+    .optional()
+    .describe("With `sort`: `cap_reached` and `disabled` reject requests that cost money."),
   month: month().optional(),
   spent_microcents: microcents().optional().describe("Spent in `month`. Only with `sort`."),
   last_used_at: lastUsedAt().optional(),
@@ -59,7 +64,7 @@ const listedFigures = {
     .nullable()
     .optional()
     .describe("With `sort`: its most used limit, a reached cap first. Null: none."),
-};
+});
 
 /** A group has no other states. */
 const GROUP_STATES = ["active", "cap_reached"] as const;
@@ -77,7 +82,7 @@ export const user = answer("User", {
     .nullable()
     .describe("The user's identity at the identity provider; null: none. Read-only."),
   key_count: keyCount(),
-  ...listedFigures,
+  ...listedFigures(USER_STATES),
   created_at: timestamp(),
 });
 
@@ -100,7 +105,7 @@ export const group = answer("Group", {
   ...answerShape(USER_GROUP_SETTINGS),
   user_count: count().describe("Users of the group."),
   key_count: keyCount(),
-  ...listedFigures,
+  ...listedFigures(GROUP_STATES),
   created_at: timestamp(),
 });
 

@@ -1,8 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { type AttentionInput, listAttention } from "../../../../src/management/admin/dashboard/attention.ts";
-import type { LimitFiguresView } from "../../../../src/management/admin/dashboard/views.ts";
+import type { LimitView } from "../../../../src/management/admin/dashboard/views.ts";
 
-const limit = (over: Partial<LimitFiguresView>): LimitFiguresView => ({
+const limit = (over: Partial<LimitView>): LimitView => ({
+  owner: { id: "key_1", name: "dev", user_count: null, key_count: null },
+  member_of: null,
+  window_start: null,
+  raises: [],
   scope: "key",
   period: "day",
   kind: "cap",
@@ -16,7 +20,7 @@ const limit = (over: Partial<LimitFiguresView>): LimitFiguresView => ({
 
 const NOW_MS = Date.parse("2026-11-21T12:00:00Z");
 
-function attentionOf(limits: readonly LimitFiguresView[], over: object = {}) {
+function attentionOf(limits: readonly LimitView[], over: object = {}) {
   // Only what is read of a key and of an organization.
   const key = { id: "key_1", name: "dev", state: "cap_reached" };
   const organization = { id: "org_1", currency: "USD", suspended: false, notifications: { webhooks: [] } };
@@ -55,6 +59,17 @@ describe("a key that has reached a cap, on the overview", () => {
     },
   ])("is named with that cap, its window and its field: $text", ({ limits, text, path }) => {
     expect(attentionOf(limits)).toEqual([{ level: "bad", text, label: "Change this cap", path }]);
+  });
+
+  it("is named with its user's cap, and not at all beside the organization's", () => {
+    const owner = { id: "user_1", name: "Zoë", user_count: null, key_count: 1 };
+    const ofUser = limit({ scope: "user", owner });
+    const path = "/organizations/org_1/users/user_1#limits";
+    expect(attentionOf([ofUser])).toMatchObject([{ path }]);
+    const ofAll = limit({ scope: "organization", owner: { ...owner, id: "org_1", name: "Acme" } });
+    expect(attentionOf([ofUser], { limits: [ofAll] })).toMatchObject([
+      { path: "/organizations/org_1/settings#limits" },
+    ]);
   });
 
   it("offers a viewer to see the cap, not to change it", () => {

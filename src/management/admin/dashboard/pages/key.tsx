@@ -9,8 +9,7 @@ import { ConfirmedForm, Form, Select } from "../parts/fields.tsx";
 import { OwnerLink, State, Time } from "../parts/inline.tsx";
 import { Section } from "../parts/layout.tsx";
 import { KEY_FORM } from "../setting-form.ts";
-import { standingOf } from "../limit-words.ts";
-import type { KeyView, LimitListView } from "../views.ts";
+import type { KeyView } from "../views.ts";
 import { NewKey } from "./key-creation.tsx";
 import { createDisabledRoutes, createOwnerRoutes, DisabledSwitch, ownerPath } from "./owner-page.tsx";
 
@@ -21,19 +20,12 @@ export const keyRoutes: readonly PageRoute[] = [
     settings: KEY_FORM,
     deleted: "deleted",
     read: (page) => page.api("GET /api/organizations/{organization}/keys/{key}"),
-    describe: (page, key, limits) => <KeySummary page={page} apiKey={withStop(key, limits)} />,
+    describe: (page, key) => <KeySummary page={page} apiKey={key} />,
     showRest: (page, key) => (page.canChange ? <KeyActions page={page} apiKey={key} /> : null),
   }),
   ...createDisabledRoutes("key", { disable: "disabled", enable: "enabled" }),
   { method: "POST", path: "/organizations/:organization/keys/:key/rotate", runInOrganization: rotateKey },
 ];
-
-/** Key whose state also counts caps of its user, group and organization. */
-function withStop(key: KeyView, { data }: LimitListView): KeyView {
-  const isStopped = data.some((limit) => limit.kind === "cap" && standingOf(limit) === "reached");
-  const isOpen = key.state === "active" || key.state === "over_budget";
-  return isStopped && isOpen ? { ...key, state: "cap_reached" } : key;
-}
 
 async function rotateKey(page: OrganizationPageCall): Promise<PageAnswer> {
   const body = readBody(page.form, { grace_seconds: "default" });

@@ -3,13 +3,7 @@ import { KEY_SETTINGS } from "../../../../shared/settings/key.ts";
 import { MONTH_NAMES } from "../../../../shared/settings/limits.ts";
 import { KEY_STATES } from "../../../../shared/settings/state.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
-import {
-  type ArrangedKind,
-  ArrangedListView,
-  figureColumns,
-  readArranged,
-  stateOfKey,
-} from "../parts/arranged-list.tsx";
+import { type ArrangedKind, ArrangedListView, figureColumns, readArranged } from "../parts/arranged-list.tsx";
 import { isSure, Layout, Section } from "../parts/layout.tsx";
 import { ConfirmedForm } from "../parts/fields.tsx";
 import type { RowTableColumns } from "../parts/table.tsx";
@@ -67,7 +61,7 @@ function columnsOf(page: OrganizationPageCall): RowTableColumns<ListedKey> {
           <OwnerLink base={base} kind="groups" owner={group} />
         ),
     },
-    { label: "state", cell: (key) => <State state={stateOfKey(key)} /> },
+    { label: "state", cell: ({ state }) => <State state={state} /> },
     ...figureColumns<ListedKey>("key", page),
   ];
 }

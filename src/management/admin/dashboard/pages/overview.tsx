@@ -18,7 +18,7 @@ import { RowTable } from "../parts/table.tsx";
 import { MONTH_NAMES } from "../../../../shared/settings/limits.ts";
 import { spendingOf } from "../limit-words.ts";
 import { readUsage } from "../usage-range.ts";
-import type { GroupView, KeyPageView, KeyView, LimitFiguresView, UsageRowView } from "../views.ts";
+import type { GroupView, KeyPageView, KeyView, LimitView, UsageRowView } from "../views.ts";
 import { readLimits } from "../parts/limits.tsx";
 import { nameStopped, scanRecent } from "../recent-requests.ts";
 
@@ -245,7 +245,7 @@ const MAX_GROUP_PAGES = 10;
 async function readKeyLimits(
   page: OrganizationPageCall,
   keys: readonly KeyView[],
-): Promise<ReadonlyMap<string, readonly LimitFiguresView[]>> {
+): Promise<ReadonlyMap<string, readonly LimitView[]>> {
   const call = "GET /api/organizations/{organization}/keys/{key}/limits";
   const entries = keys.map(async ({ id }) => {
     const { body } = await page.api(call, { params: { key: id } });

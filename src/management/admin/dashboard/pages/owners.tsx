@@ -10,17 +10,12 @@ import {
   textsOfForm,
   USER_FORM,
 } from "../setting-form.ts";
-import type { GroupView, UserPageView, UserView } from "../views.ts";
+import { standingOf } from "../limit-words.ts";
+import type { GroupView, LimitListView, UserPageView, UserView } from "../views.ts";
 import { createDisabledRoutes, createOwnerRoutes, DisabledSwitch, ownerPath } from "./owner-page.tsx";
 import { formatCount, formatCountOf } from "../../format.ts";
 import { List, pageQueryOf, type RowTableColumns } from "../parts/table.tsx";
-import {
-  type ArrangedKind,
-  ArrangedListView,
-  figureColumns,
-  readArranged,
-  stateOfOwner,
-} from "../parts/arranged-list.tsx";
+import { type ArrangedKind, ArrangedListView, figureColumns, readArranged } from "../parts/arranged-list.tsx";
 import { createChosenRoute } from "./chosen.tsx";
 import { fieldOfOwner, resolveOwners, suggestOwners } from "../owner-texts.ts";
 import { CreationForm, Layout, Section } from "../parts/layout.tsx";
@@ -36,7 +31,7 @@ export const userRoutes = [
     settings: USER_FORM,
     deleted: "owner_deleted",
     read: (page) => page.api("GET /api/organizations/{organization}/users/{user}"),
-    describe: (page, user) => <UserSummary page={page} user={user} />,
+    describe: (page, user, limits) => <UserSummary page={page} user={user} limits={limits} />,
     showRest: showUserRest,
   }),
   ...createDisabledRoutes("user", { disable: "user_disabled", enable: "user_enabled" }),
@@ -67,11 +62,28 @@ async function showUserRest(page: OrganizationPageCall, user: UserView) {
   );
 }
 
-function UserSummary({ page, user }: { page: OrganizationPageCall; user: UserView }) {
+interface UserSummaryProps extends Stopped {
+  readonly page: OrganizationPageCall;
+  readonly user: UserView;
+}
+
+interface Stopped {
+  /** Every limit of the owner's requests. */
+  readonly limits: LimitListView;
+}
+
+/** State of a user or group: a reached cap of the group or organization also stops it. */
+function stateUnder({ data }: LimitListView): "cap_reached" | "active" {
+  const isStopped = data.some((limit) => limit.kind === "cap" && standingOf(limit) === "reached");
+  return isStopped ? "cap_reached" : "active";
+}
+
+function UserSummary({ page, user, limits }: UserSummaryProps) {
   return (
     <div class="card">
       <p>
-        <State state={user.disabled ? "disabled" : "active"} /> created <Time at={user.created_at} />
+        <State state={user.disabled ? "disabled" : stateUnder(limits)} /> created{" "}
+        <Time at={user.created_at} />
       </p>
       <p>
         {user.group === null ? (
@@ -108,6 +120,11 @@ export const userListRoutes = createOwnerListRoutes<UserView>({
     "No users yet. A user is a person or service that API keys belong to, with limits for all of them together.",
 });
 
+const STATE_COLUMN = {
+  label: "state",
+  cell: ({ state = "active" }: UserView | GroupView) => <State state={state} />,
+};
+
 /** Columns of users, also in a group's page. */
 function userColumns(page: OrganizationPageCall): RowTableColumns<UserView> {
   const { base } = page;
@@ -125,7 +142,7 @@ function userColumns(page: OrganizationPageCall): RowTableColumns<UserView> {
       cell: ({ group }) => (group === null ? null : <OwnerLink base={base} kind="groups" owner={group} />),
     },
     { label: "keys", kind: "number", cell: ({ key_count: keys }) => formatCount(keys) },
-    { label: "state", cell: (user) => <State state={user.disabled ? "disabled" : stateOfOwner(user)} /> },
+    STATE_COLUMN,
     ...figureColumns<UserView>("user", page),
   ];
 }
@@ -136,7 +153,7 @@ export const groupRoutes = createOwnerRoutes({
   settings: GROUP_FORM,
   deleted: "owner_deleted",
   read: (page) => page.api("GET /api/organizations/{organization}/groups/{group}"),
-  describe: (_, group) => <GroupSummary group={group} />,
+  describe: (_, group, limits) => <GroupSummary group={group} limits={limits} />,
   showRest: showGroupRest,
 });
 
@@ -160,12 +177,12 @@ async function showGroupRest(page: OrganizationPageCall, group: GroupView) {
   );
 }
 
-function GroupSummary({ group }: { group: GroupView }) {
+function GroupSummary({ group, limits }: Stopped & { readonly group: GroupView }) {
   return (
     <div class="card">
       <p>
-        {formatCountOf(group.user_count, "user")}, {formatCountOf(group.key_count, "key")} of its own; created{" "}
-        <Time at={group.created_at} />
+        <State state={stateUnder(limits)} /> {formatCountOf(group.user_count, "user")},{" "}
+        {formatCountOf(group.key_count, "key")} of its own; created <Time at={group.created_at} />
       </p>
       <p class="quiet">
         Id <code>{group.id}</code>
@@ -205,7 +222,7 @@ export const groupListRoutes = createOwnerListRoutes<GroupView>({
     },
     { label: "users", kind: "number", cell: ({ user_count: users }) => formatCount(users) },
     { label: "keys", kind: "number", cell: ({ key_count: keys }) => formatCount(keys) },
-    { label: "state", cell: (group) => <State state={stateOfOwner(group)} /> },
+    STATE_COLUMN,
     ...figureColumns<GroupView>("group", page),
   ],
   empty:

@@ -3,12 +3,11 @@ import type { Child } from "hono/jsx";
 import { LIMIT_STATES } from "../../schemas/arranged.ts";
 import { describeState } from "../../../../shared/settings/state.ts";
 import { labelLimit } from "../../../../shared/settings/limit-words.ts";
-import { standingOf } from "../limit-words.ts";
 import { amountText, formatCount, formatMoney } from "../../format.ts";
 import { describeWanted, fieldOfOwner, resolveOwners } from "../owner-texts.ts";
 import type { OwnerKind } from "../../../../data-path/store/types/owner-kinds.ts";
 import type { OrganizationPageCall } from "../page.ts";
-import type { KeyView, LimitFiguresView } from "../views.ts";
+import type { LimitFiguresView } from "../views.ts";
 import { LimitBar } from "./charts.tsx";
 import { Form } from "./fields.tsx";
 import { Choice, FilterProblem, OwnerField } from "./filter-fields.tsx";
@@ -333,21 +332,4 @@ function Limit({ limit, kind, currency }: LimitProps) {
       </span>
     </span>
   );
-}
-
-/** A key is "cap reached" also if its user's or group's cap is: its requests return 402 all the same. */
-export function stateOfKey({ state, tightest_limit: limit }: KeyView & Limited): KeyView["state"] {
-  const isOfOwner = limit?.scope === "user" || limit?.scope === "group";
-  const isStopped = isOfOwner && limit.kind === "cap" && standingOf(limit) === "reached";
-  return isStopped && (state === "active" || state === "over_budget") ? "cap_reached" : state;
-}
-
-/** "cap reached" for a user or group whose own cap blocks. */
-export function stateOfOwner({ tightest_limit: limit }: Limited): "active" | "cap_reached" {
-  const isStopped = limit !== null && limit !== undefined && limit.kind === "cap";
-  return isStopped && standingOf(limit) === "reached" ? "cap_reached" : "active";
-}
-
-interface Limited {
-  readonly tightest_limit?: LimitFiguresView | null | undefined;
 }

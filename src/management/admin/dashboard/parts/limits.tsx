@@ -5,7 +5,7 @@ import { capitalize } from "../../../../shared/text/capitalize.ts";
 import { describeWindow } from "../../../../shared/time/calendar.ts";
 import type { LimitScope } from "../../../../data-path/store/types/decision.ts";
 import { formatCountOf, formatLimit } from "../../format.ts";
-import { describeReached } from "../limit-attention.ts";
+import { describeReachedOf } from "../limit-attention.ts";
 import { describeStanding, describeWait, formatShare, nameReset, standingOf } from "../limit-words.ts";
 import type { OrganizationPageCall } from "../page.ts";
 import { OWNER_CALLS } from "../settings-page.tsx";
@@ -36,10 +36,7 @@ export function ReachedCaps({ page, limits }: Pick<LimitsProps, "page" | "limits
   return (
     <>
       {reached.map((limit) => {
-        const { scope, owner } = limit;
-        const isOwner = scope === "user" || scope === "group";
-        const ids = { keyId: scope === "key" ? owner.id : null, ownerId: isOwner ? owner.id : null };
-        const { text, label, path } = describeReached(limit, { name: owner.name, ...ids }, page);
+        const { text, label, path } = describeReachedOf(limit, page);
         return (
           <p class="notice bad">
             {text}{" "}
