@@ -73,6 +73,7 @@ describe("a session of an API key", () => {
     expect(text).toContain("Weekly hard cap of 0.00 USD for group &quot;Search&quot; reached");
     expect(text).toContain("It resets on Monday 00:00 UTC.");
     expect(text).toContain("mailto:team@example.com");
+    expect(text).toMatch(/This sign-in can&#39;t rotate the API key[^]*for a new secret\./u);
   });
 
   it("takes links of errors, which lead to an admin's page, to the key's own", async () => {

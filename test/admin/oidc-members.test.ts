@@ -361,6 +361,21 @@ describe("a member", () => {
     }
   });
 
+  it("sees no amounts of its limits if the organization hides amounts", async () => {
+    const organization = `/api/organizations/${under.organization}`;
+    const limits = [{ period: "day", kind: "cap", cents: 4321 }];
+    await under.admin.ok("PATCH", `${organization}/users/${userId}`, { body: { limits } });
+    expect(await call(`GET ${ME}/limits`)).toMatchObject({
+      body: { data: [{ cents: 4321 }, { period: "week" }] },
+    });
+    await under.admin.ok("PATCH", organization, { body: { hide_amounts: true } });
+    const amounts = { cents: null, raised_cents: null, spent_cents: null, remaining_cents: null, raises: [] };
+    expect(await call(`GET ${ME}/limits`)).toMatchObject({ body: { data: [amounts, amounts] } });
+    expect((await mia.get(me)).text).not.toContain("43.21");
+    await under.admin.ok("PATCH", organization, { body: { hide_amounts: false } });
+    await under.admin.ok("PATCH", `${organization}/users/${userId}`, { body: { limits: [] } });
+  });
+
   it("is signed out and not let in again while its user is disabled", async () => {
     const { client } = await under.signIn("max");
     const max = `/api/organizations/${under.organization}/users/${await userOf("max")}`;

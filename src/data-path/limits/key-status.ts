@@ -150,7 +150,13 @@ function formatTokenLimits(scope: LimitScope, owner: TokenLimits | null): KeySta
 }
 
 const NO_AMOUNTS = { spent_cents: null, hard_cap_cents: null, budget_cents: null, remaining_cents: null };
-const NO_AMOUNTS_OF_LIMIT = { cents: null, raised_cents: null, spent_cents: null, remaining_cents: null };
+/** Amounts of a limit that the organization hides from clients. */
+export const NO_AMOUNTS_OF_LIMIT = {
+  cents: null,
+  raised_cents: null,
+  spent_cents: null,
+  remaining_cents: null,
+};
 
 /** Formats the published monthly fields of an owner. */
 function formatMonth(scope: LimitScope, spentMicrocents: bigint, { limits }: LimitReading) {

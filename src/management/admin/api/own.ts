@@ -21,12 +21,13 @@ import type { KeyRecord, OrganizationRecord } from "../../../data-path/store/typ
 import { isProviderKey } from "../../../data-path/store/management/provider-keys.ts";
 import type { UserRecord } from "../../../data-path/store/types/owners.ts";
 import type { Page } from "../../../data-path/store/types/page.ts";
+import { NO_AMOUNTS_OF_LIMIT } from "../../../data-path/limits/key-status.ts";
 import { readKeyStatus } from "../../../data-path/limits/read-key-status.ts";
 import { formatOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
 import { AdminError, invalidField } from "../admin-error.ts";
 import { MinuteLimit } from "../minute-limit.ts";
 import { keyPage, keyWithSecret } from "../schemas/key.ts";
-import { limitList } from "../schemas/limit.ts";
+import { ownLimitList } from "../schemas/limit.ts";
 import {
   ownKeyChange,
   ownKeyCreation,
@@ -97,11 +98,14 @@ const limits = defineOrganizationRoute({
   operationId: "listOwnLimits",
   summary: "List your limits with their spend.",
   member: true,
-  answers: { 200: limitList },
-  handleInOrganization: async (call, services) => ({
-    status: 200,
-    body: await describeLimitsOfUser(call.organization, await requireSelf(call, services), services.store),
-  }),
+  answers: { 200: ownLimitList },
+  handleInOrganization: async (call, services) => {
+    const { organization } = call;
+    const user = await requireSelf(call, services);
+    const { time, data } = await describeLimitsOfUser(organization, user, services.store);
+    const hidden = organization.hideAmounts ? { ...NO_AMOUNTS_OF_LIMIT, raises: [] } : {};
+    return { status: 200, body: { time, data: data.map((limit) => ({ ...limit, ...hidden })) } };
+  },
 });
 
 const list = defineOrganizationRoute({

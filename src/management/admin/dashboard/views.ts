@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { auditPage } from "../api/audit.ts";
 import type { catalogPage } from "../api/catalog.ts";
 import type { key, keyPage, keyWithSecret } from "../schemas/key.ts";
-import type { limitList, tightestLimit } from "../schemas/limit.ts";
+import type { limitList, ownLimitList, tightestLimit } from "../schemas/limit.ts";
 import type { group, user, userPage } from "../schemas/owner.ts";
 import type { organization, organizationPage } from "../schemas/organization.ts";
 import type { ownUser } from "../schemas/own.ts";
@@ -25,6 +25,7 @@ export type LimitListView = z.output<typeof limitList>;
 export type LimitView = LimitListView["data"][number];
 /** Figures of a limit in a list, and of the tightest one. */
 export type LimitFiguresView = z.output<typeof tightestLimit>;
+export type OwnLimitView = z.output<typeof ownLimitList>["data"][number];
 export type RaiseView = LimitView["raises"][number];
 export type UsageView = z.output<typeof usage>;
 export type UsageRowView = UsageView["data"][number];

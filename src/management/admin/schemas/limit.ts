@@ -56,7 +56,22 @@ const limit = answer("Limit", {
   raises: z.array(raise).describe("Its active increases."),
 });
 
-export const limitList = answer("LimitList", {
+const listOf = <Row extends z.ZodType>(row: Row) => ({
   time: timestamp().describe("Time of the windows."),
-  data: z.array(limit).describe("Narrowest owner first, then shortest period."),
+  data: z.array(row).describe("Narrowest owner first, then shortest period."),
 });
+export const limitList = answer("LimitList", listOf(limit));
+
+const hideable = (figure: z.ZodInt) =>
+  figure.nullable().describe(`${figure.description ?? ""} Null: hidden.`);
+const ownLimit = named(
+  "OwnLimit",
+  limit.extend({
+    cents: hideable(figures.cents),
+    raised_cents: hideable(figures.raised_cents),
+    spent_cents: hideable(figures.spent_cents),
+    remaining_cents: hideable(figures.remaining_cents),
+  }),
+);
+/** Limits as their user sees them. */
+export const ownLimitList = answer("OwnLimitList", listOf(ownLimit));

@@ -1,9 +1,9 @@
 /** *Your keys*: a person's limits, keys, usage and recent requests; all that a member sees. */
 import type { KeyStatus } from "../../../../data-path/limits/key-status.ts";
 import { AdminError } from "../../admin-error.ts";
-import { formatLimit, formatMoney } from "../../format.ts";
+import { formatMoney } from "../../format.ts";
 import type { KeyHolder } from "../../principal.ts";
-import { FirstRequest, Headroom, StatusLimits } from "../parts/key-status.tsx";
+import { FirstRequest, formatHideable, Headroom, StatusLimits, Whom } from "../parts/key-status.tsx";
 import { OwnTable, pathOf, readUse, showOwnRequest, Use } from "./own-use.tsx";
 import { KEY_SETTINGS } from "../../../../shared/settings/key.ts";
 import { NO_PROBLEMS, type Problems, readBody, limitLines } from "../form.ts";
@@ -11,12 +11,12 @@ import { type PageAnswer, type PageCall, type PageRoute, showForm, showPage, sub
 import { isProviderKey } from "../../../../data-path/store/management/provider-keys.ts";
 import { labelLimit } from "../../../../shared/settings/limit-words.ts";
 import { LimitRows } from "../parts/limit-rows.tsx";
-import { askFirst, CreationForm, isSure, Layout } from "../parts/layout.tsx";
+import { askFirst, CreationForm, isSure, Layout, Section } from "../parts/layout.tsx";
 import { Field, Form, ProblemSummary, ShownOnce, typedIn } from "../parts/fields.tsx";
 import { State } from "../parts/inline.tsx";
 import type { RowTableColumns } from "../parts/table.tsx";
 import { readList } from "../read-lists.ts";
-import type { KeyView, KeyWithSecretView, LimitView, OwnUserView } from "../views.ts";
+import type { KeyView, KeyWithSecretView, OwnLimitView, OwnUserView } from "../views.ts";
 
 const ME = "/api/organizations/{organization}/me";
 const PATH = "/organizations/:organization/me";
@@ -83,6 +83,18 @@ async function showOfKey(page: PageCall, { keyId, name: keyName }: KeyHolder): P
       <FirstRequest page={page} status={status} />
       <StatusLimits statuses={[status]} />
       <Use page={page} currency={status.currency} {...await readUse(page)} />
+      <Section id="rotate" title="Rotate">
+        <p>
+          This sign-in can't rotate the API key: otherwise, a thief of the key could lock you out.{" "}
+          {status.user === null ? (
+            <Whom page={page} what="a new secret" />
+          ) : (
+            <>
+              <bdi>{status.user.name}</bdi> can rotate it after signing in with the company's account.
+            </>
+          )}
+        </p>
+      </Section>
     </Layout>,
   );
 }
@@ -123,11 +135,11 @@ function Keys({ page, user, keys, problems }: KeysProps) {
   );
 }
 
-function limitColumns(currency: string): RowTableColumns<LimitView> {
+function limitColumns(currency: string): RowTableColumns<OwnLimitView> {
   return [
     { label: "limit", cell: labelLimit },
-    { label: "spent", cell: (limit) => formatLimit(limit.spent_cents, currency) },
-    { label: "of", cell: (limit) => formatLimit(limit.cents, currency) },
+    { label: "spent", cell: (limit) => formatHideable(limit.spent_cents, currency) },
+    { label: "of", cell: (limit) => formatHideable(limit.cents, currency) },
   ];
 }
 

@@ -24,7 +24,7 @@ export function Headroom({ page, status }: { page: PageCall; status: KeyStatus }
         <bdi>{status.name}</bdi>:
       </strong>{" "}
       {stopping === undefined ? describeBlocked(status) : describeStop(stopping, status)}{" "}
-      {status.blocked_by === null || status.blocked_by === "key" ? null : <Whom page={page} />}
+      {status.blocked_by === null || status.blocked_by === "key" ? null : <Whom page={page} what="more" />}
     </p>
   );
 }
@@ -64,14 +64,14 @@ function describeLeft({ limits, currency, token_limits: tokens }: KeyStatus): st
   return `${spend}${perMinute.join("")}.`;
 }
 
-/** Contact for a limit that only others can change. */
-function Whom({ page }: { page: PageCall }) {
+/** Contact for what only others can change. */
+export function Whom({ page, what }: { page: PageCall; what: string }) {
   const contact = page.options.contact ?? null;
-  if (contact === null) return <>Ask an admin of your organization for more.</>;
+  if (contact === null) return <>Ask an admin of your organization for {what}.</>;
   return (
     <>
       Ask <a href={contact.startsWith("https:") ? contact : `mailto:${contact}`}>{contact}</a> or an admin of
-      your organization for more.
+      your organization for {what}.
     </>
   );
 }
@@ -108,7 +108,11 @@ export function StatusLimits({ statuses }: { statuses: readonly KeyStatus[] }) {
   );
 }
 
-const HIDDEN = "hidden";
+/** Formats an amount that the organization may hide from its members. */
+export function formatHideable(cents: number | null, currency: string): string {
+  return cents === null ? "hidden" : formatLimit(cents, currency);
+}
+
 const LIMIT_COLUMNS: RowTableColumns<ShownLimit> = [
   {
     label: "limit",
@@ -134,10 +138,7 @@ function amountColumn(label: string, field: "spent_cents" | "cents" | "remaining
   return {
     label,
     kind: "number" as const,
-    cell: ({ limit, status }: ShownLimit) => {
-      const cents = limit[field];
-      return cents === null ? HIDDEN : formatLimit(cents, status.currency);
-    },
+    cell: ({ limit, status }: ShownLimit) => formatHideable(limit[field], status.currency),
   };
 }
 
