@@ -105,6 +105,35 @@ describe("GET …/alerts", () => {
   });
 });
 
+describe("a limit's own alerts", () => {
+  it("are set with it, kept when its amount changes, and shown with the alerts of its alias in the audit log", async () => {
+    const id = await createOrganization(admin);
+    const path = `/api/organizations/${id}`;
+    const limits = [{ period: "month", kind: "cap", cents: 1000, alerts: [75, 50] }];
+    const key = await createApiKey(admin, id, { limits });
+    const sorted = [{ ...limits[0], alerts: [50, 75] }];
+    expect(await admin.ok("GET", `${path}/keys/${key.id}`)).toMatchObject({ limits: sorted });
+    const body = { hard_cap_cents: 2000 };
+    expect(await admin.ok("PATCH", `${path}/keys/${key.id}`, { body })).toMatchObject({
+      limits: [{ ...sorted[0], cents: 2000 }],
+    });
+    const plain = { limits: [{ period: "month", kind: "cap", cents: 2000 }] };
+    expect(await admin.ok("PATCH", `${path}/keys/${key.id}`, { body: plain })).toMatchObject(plain);
+    const { data } = (await admin.ok("GET", `${path}/audit?limit=1`)) as { data: object[] };
+    expect(data).toMatchObject([{ before: { limits: [{ alerts: [50, 75] }] }, after: { limits: [] } }]);
+  });
+
+  it.each([[0], [100], [50, 50], [1, 2, 3, 4, 5, 6], [1.5]])("cannot be %j", async (...alerts) => {
+    const id = await createOrganization(admin);
+    const limits = [{ period: "month", kind: "cap", cents: 1000, alerts }];
+    const refused = await admin.refused("PATCH", `/api/organizations/${id}`, { body: { limits } });
+    expect(refused).toMatchObject({
+      status: 400,
+      message: expect.stringContaining("expected at most 5 percentages from 1 to 99"),
+    });
+  });
+});
+
 describe("POST …/redeliver", () => {
   it("puts an alert into the outbox again, for the channels that are asked for", async () => {
     const { id, path } = await createHooked();

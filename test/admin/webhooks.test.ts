@@ -6,7 +6,7 @@ import { type AdminUnderTest, createOrganization, startAdmin } from "./admin-fix
 
 const ROUTING_KEY = "0123456789abcdef0123456789abcdef";
 const SLACK_URL = "https://hooks.slack.com/services/T000/B000/s3cretXYZ";
-const ALL = ["budget_80", "budget_100", "hard_cap_90", "hard_cap_100"];
+const ALL = ["budget_near", "budget_reached", "hard_cap_near", "hard_cap_reached"];
 
 let admin: AdminUnderTest;
 let receiver: WebhookReceiver;
@@ -51,7 +51,7 @@ describe("notifications.webhooks", () => {
     const path = await createPath();
     const made = await set(path, [
       { url: receiver.url },
-      { format: "slack", url: SLACK_URL, alerts: ["hard_cap_100", "hard_cap_90"] },
+      { format: "slack", url: SLACK_URL, alerts: ["hard_cap_reached", "hard_cap_near"] },
       { format: "pagerduty", routing_key: ROUTING_KEY },
     ]);
     expect(made).toEqual([
@@ -69,7 +69,7 @@ describe("notifications.webhooks", () => {
         format: "slack",
         url: "https://hooks.slack.com/…tXYZ",
         routing_key: null,
-        alerts: ["hard_cap_90", "hard_cap_100"],
+        alerts: ["hard_cap_near", "hard_cap_reached"],
         disabled_at: null,
       },
       {
@@ -92,9 +92,9 @@ describe("notifications.webhooks", () => {
       { format: "slack", url: SLACK_URL },
       { format: "pagerduty", routing_key: ROUTING_KEY },
     ]);
-    const changed = await set(path, [{ id: standard!.id }, { id: slack!.id, alerts: ["budget_80"] }]);
+    const changed = await set(path, [{ id: standard!.id }, { id: slack!.id, alerts: ["budget_near"] }]);
     const { secret: _secret, ...first } = standard!;
-    expect(changed).toEqual([first, { ...slack, alerts: ["budget_80"] }]);
+    expect(changed).toEqual([first, { ...slack, alerts: ["budget_near"] }]);
     expect(changed.map(({ id }) => id)).not.toContain(pager!.id);
     const id = path.slice("/api/organizations/".length);
     const record = await admin.store.getOrganization(id);
@@ -155,7 +155,7 @@ describe("notifications.webhooks", () => {
     expect(sent).toContain(key);
     expect(sent).not.toContain(ROUTING_KEY);
     // The same address again is none.
-    expect(await set(path, [{ id: pager!.id, url: receiver.url, alerts: ["budget_80"] }])).toMatchObject([
+    expect(await set(path, [{ id: pager!.id, url: receiver.url, alerts: ["budget_near"] }])).toMatchObject([
       { routing_key: "…ffff" },
     ]);
   });

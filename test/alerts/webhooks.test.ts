@@ -67,13 +67,13 @@ describe("several webhooks", () => {
     });
     const origin = new URL(further.url).origin;
     const all = [
-      await createWebhook({ url: `${origin}/slack`, alerts: ["hard_cap_90", "hard_cap_100"] }),
+      await createWebhook({ url: `${origin}/slack`, alerts: ["hard_cap_near", "hard_cap_reached"] }),
       await createWebhook({ format: "teams", url: `${origin}/teams` }),
       await createWebhook({
         format: "pagerduty",
         url: `${origin}/pagerduty`,
         routingKey: ROUTING_KEY,
-        alerts: ["hard_cap_100"],
+        alerts: ["hard_cap_reached"],
       }),
     ] as const;
     await setWebhooks(key, all);

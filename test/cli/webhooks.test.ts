@@ -33,7 +33,7 @@ describe("webhook", () => {
       "--url",
       `${receiver.url}/s3cret`,
       "--alerts",
-      "hard_cap_100",
+      "hard_cap_reached",
     );
     const id = idIn(slack.stdout);
     expect(slack.stdout).toBe(`Added ${id}.\n`);
@@ -42,11 +42,13 @@ describe("webhook", () => {
     const listed = (await igw("list")).stdout;
     expect(listed).toMatch(/^webhook +standard +http:\S+ +all +active$/m);
     expect(listed).toMatch(
-      new RegExp(`^${id} +slack +http://127\\.0\\.0\\.1:\\d+/…cret +hard_cap_100 +active$`, "m"),
+      new RegExp(`^${id} +slack +http://127\\.0\\.0\\.1:\\d+/…cret +hard_cap_reached +active$`, "m"),
     );
     expect(listed).not.toContain("s3cret");
-    expect((await igw("set", id, "--alerts", "budget_80,hard_cap_100")).stdout).toBe(`Changed ${id}.\n`);
-    expect((await igw("list")).stdout).toContain("budget_80, hard_cap_100");
+    expect((await igw("set", id, "--alerts", "budget_near,hard_cap_reached")).stdout).toBe(
+      `Changed ${id}.\n`,
+    );
+    expect((await igw("list")).stdout).toContain("budget_near, hard_cap_reached");
     expect((await igw("test", id)).stdout).toMatch(/^The endpoint returned 204/);
     expect(receiver.received.at(-1)?.path).toBe("/hook/s3cret");
     const asked = await igw("remove", id);

@@ -44,6 +44,30 @@ describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
     mails.refuseRecipient = () => null;
   });
 
+  it("takes a limit's own alerts, in its row and for the monthly cap, and fires them", async () => {
+    await page.goto(`${base}/settings`);
+    await page.getByLabel("Monthly hard cap: alerts at").first().fill("fifty");
+    await page.getByLabel("Monthly hard cap", { exact: true }).fill("100.00");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText('"fifty": expected at most 5 percentages').first().waitFor();
+    await page.getByLabel("Monthly hard cap: alerts at").first().fill("25/50");
+    await page.getByLabel("Limits, row 1: amount").first().fill("10.00");
+    await page.getByLabel("Limits, row 1: alerts at").first().fill("30, 60");
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("Saved.").waitFor();
+    expect((await getStack().admin("GET", api))["limits"]).toEqual([
+      { period: "day", kind: "cap", cents: 1000, alerts: [30, 60] },
+      { period: "month", kind: "cap", cents: 10_000, alerts: [25, 50] },
+    ]);
+    expect(await page.getByLabel("Limits, row 1: alerts at").first().inputValue()).toBe("30/60");
+    expect(await page.getByLabel("Monthly hard cap: alerts at").first().inputValue()).toBe("25/50");
+    await getStack().admin("POST", `${api}/spend-corrections`, { amount_cents: 700, reason: "test" });
+    await page.goto(`${base}/alerts`);
+    await page.getByText("30 % and 60 % of the daily hard cap").waitFor();
+    await getStack().admin("PATCH", api, { limits: [] });
+  });
+
   it("says what has become of the limit, and who has read an alert is each person's own", async () => {
     const { id } = await getStack().admin("POST", `${api}/keys`, { name: "ci", budget_cents: 100 });
     const correction = { amount_cents: 100, reason: "test", key_id: String(id) };

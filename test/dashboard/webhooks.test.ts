@@ -39,7 +39,7 @@ describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
       await page.getByRole("button", { name: "Add" }).click();
       await page.getByText("is required").first().waitFor();
       await page.getByLabel("URL").fill(`${receiver.url}/s3cret`);
-      await page.getByLabel("80 % of a budget").uncheck();
+      await page.getByLabel("before 100 % of a budget").uncheck();
       await page.getByRole("button", { name: "Add" }).click();
       await page.getByText("Saved.").waitFor();
       const section = page.getByRole("region", { name: "Further webhooks" });
@@ -51,12 +51,12 @@ describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
       expect(slackMessage.parse(receiver.received[0]!.event).text).toContain("No limit was reached");
       await page.goto(`${base}/settings`);
       await section.getByRole("link", { name: "Change Slack" }).click();
-      await page.getByLabel("90 % of a hard cap").uncheck();
+      await page.getByLabel("before 100 % of a hard cap").uncheck();
       await page.getByRole("button", { name: "Save" }).click();
       expect(await section.textContent()).toContain("100 % of a budget, 100 % of a hard cap");
       const { notifications } = await getStack().admin("GET", api);
       expect(notifications).toMatchObject({
-        webhooks: [{ format: "slack", alerts: ["budget_100", "hard_cap_100"] }],
+        webhooks: [{ format: "slack", alerts: ["budget_reached", "hard_cap_reached"] }],
       });
     });
 

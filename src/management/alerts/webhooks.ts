@@ -63,8 +63,5 @@ export function changeWebhook(
 
 /** Returns the name by which a webhook selects alerts. */
 export function alertNameOf({ kind, thresholdPercent }: AlertRecord): WebhookAlert {
-  const name = `${kind}_${thresholdPercent}`;
-  const known = WEBHOOK_ALERTS.find((alert) => alert === name);
-  if (known === undefined) throw new RangeError(`unknown threshold "${name}"`);
-  return known;
+  return `${kind}_${thresholdPercent < 100 ? "near" : "reached"}`;
 }

@@ -3,11 +3,13 @@ import * as z from "zod";
 import { MAX_CENTS } from "../money/money.ts";
 import { record, whole } from "./input-schemas.ts";
 import {
+  createLimit,
   type Limit,
   LIMIT_KINDS,
   LIMIT_PERIODS,
   type LimitKind,
   type LimitPeriod,
+  MAX_ALERTS,
   MONTH_NAMES_TOO,
   orderLimits,
 } from "./limits.ts";
@@ -16,20 +18,39 @@ import type { Kind } from "./setting.ts";
 /** Name of the row with the limits of each member, in the API and in Redis. */
 export const MEMBER_LIMITS = "member_limits";
 
-const STORED_ROW = new RegExp(`^(${LIMIT_PERIODS.join("|")}) (${LIMIT_KINDS.join("|")}) (\\d+)$`);
+const STORED_ROW = new RegExp(
+  `^(${LIMIT_PERIODS.join("|")}) (${LIMIT_KINDS.join("|")}) (\\d+)(?:@([\\d/]*))?$`,
+);
 const PERIOD_ERROR = `expected ${LIMIT_PERIODS.slice(0, -1).join(", ")} or ${LIMIT_PERIODS.at(-1)}`;
 const LIST_ERROR = "expected a list of limits, at most one of each period and kind";
+
+const ALERTS_ERROR = `expected at most ${MAX_ALERTS} percentages from 1 to 99, none twice`;
+const ALERTS_DESCRIPTION =
+  "Percentages of the limit that alert before 100. Default: 90 of a cap, 80 of a budget, none for `day`. 100 always alerts.";
 
 const limitInput = record({
   period: z.enum(LIMIT_PERIODS, { error: PERIOD_ERROR }),
   kind: z.enum(LIMIT_KINDS, { error: "expected cap or budget" }),
   cents: whole(0, MAX_CENTS, "cents"),
+  alerts: z
+    .array(z.int({ error: ALERTS_ERROR }).min(1, { error: ALERTS_ERROR }).max(99, { error: ALERTS_ERROR }), {
+      error: ALERTS_ERROR,
+    })
+    .max(MAX_ALERTS, { error: ALERTS_ERROR })
+    .refine((alerts) => new Set(alerts).size === alerts.length, { error: ALERTS_ERROR })
+    .exactOptional()
+    .describe(ALERTS_DESCRIPTION),
 });
 
 /** List of limits, sorted by period and kind. */
 export function limits(): Kind<readonly Limit[]> {
   const output: z.ZodType<readonly Limit[]> = z.array(
-    z.strictObject({ period: z.enum(LIMIT_PERIODS), kind: z.enum(LIMIT_KINDS), cents: z.int() }),
+    z.strictObject({
+      period: z.enum(LIMIT_PERIODS),
+      kind: z.enum(LIMIT_KINDS),
+      cents: z.int(),
+      alerts: z.array(z.int()).readonly().exactOptional().describe(ALERTS_DESCRIPTION),
+    }),
   );
   return {
     notation: "limits",
@@ -41,7 +62,7 @@ export function limits(): Kind<readonly Limit[]> {
       .meta({ examples: [[{ period: "week", kind: "cap", cents: 2000 }]] }),
     output,
     stored: output,
-    convert: orderLimits,
+    convert: (rows) => orderLimits(rows.map((row) => createLimit(row, row.alerts))),
     describe: (rows) => rows,
     format: formatLimits,
     parse: parseLimits,
@@ -120,12 +141,17 @@ function refuseTwice(rows: readonly Limit[], context: z.RefinementCtx): void {
 }
 
 /**
- * Formats "week budget 2000,day cap 500" for scripts in Redis; '' for none. Budgets are first: what fires in one
+ * Formats "week budget 2000,day cap 500@50/75" for scripts in Redis; '' for none. Budgets are first: what fires in one
  * step fires in this order.
  */
 function formatLimits(rows: readonly Limit[]): string {
   const budgetsFirst = LIMIT_KINDS.toReversed().flatMap((kind) => rows.filter((row) => row.kind === kind));
-  return budgetsFirst.map(({ period, kind, cents }) => `${period} ${kind} ${cents}`).join(",");
+  return budgetsFirst
+    .map(({ period, kind, cents, alerts }) => {
+      const own = alerts === undefined ? "" : `@${alerts.join("/")}`;
+      return `${period} ${kind} ${cents}${own}`;
+    })
+    .join(",");
 }
 
 /** @throws TypeError if the text was not written by `formatLimits`. */
@@ -134,7 +160,9 @@ function parseLimits(text: string): readonly Limit[] {
   const rows = text.split(",").map((row) => {
     const match = STORED_ROW.exec(row);
     if (match === null) throw new TypeError(`"${row}" is no limit`);
-    return { period: match[1] as LimitPeriod, kind: match[2] as LimitKind, cents: Number(match[3]) };
+    const [, period, kind, cents, own] = match;
+    const limit = { period: period as LimitPeriod, kind: kind as LimitKind, cents: Number(cents) };
+    return createLimit(limit, own?.split("/").filter(Boolean).map(Number));
   });
   return orderLimits(rows);
 }

@@ -11,6 +11,9 @@ export type LimitPeriod = (typeof LIMIT_PERIODS)[number];
 /** "weekly cap" */
 export const PERIOD_WORDS = { day: "daily", week: "weekly", month: "monthly", total: "total" } as const;
 
+/** Own percentages of a limit. */
+export const MAX_ALERTS = 5;
+
 export const LIMIT_KINDS = ["cap", "budget"] as const;
 export type LimitKind = (typeof LIMIT_KINDS)[number];
 
@@ -19,7 +22,12 @@ export type Limit = {
   readonly period: LimitPeriod;
   readonly kind: LimitKind;
   readonly cents: number;
+  /** Percentages that alert before 100, in order; omitted: `FIRST_ALERTS`. 100 always alerts. */
+  readonly alerts?: readonly number[];
 };
+
+/** Default percentage at which a limit's first alert fires; limits of a day alert at 100 only. */
+export const FIRST_ALERTS = { cap: 90, budget: 80 } as const;
 
 /** Period and kind, which identify a row of an owner's limits. */
 export type LimitName = Pick<Limit, "period" | "kind">;
@@ -35,10 +43,24 @@ export function centsOf(rows: readonly Limit[], { period, kind }: LimitName): nu
   return rows.find((row) => row.period === period && row.kind === kind)?.cents ?? null;
 }
 
-/** Sets the amount of a row, or removes the row if the amount is null. */
+/** Sets the amount of a row, which keeps its alerts, or removes the row if the amount is null. */
 export function withCents(rows: readonly Limit[], name: LimitName, cents: number | null): readonly Limit[] {
   const others = withoutRows(rows, [name]);
-  return cents === null ? others : orderLimits([...others, { ...name, cents }]);
+  const { period, kind } = name;
+  const alerts = alertsOf(rows, name);
+  return cents === null ? others : orderLimits([...others, createLimit({ period, kind, cents }, alerts)]);
+}
+
+/** Returns the percentages of a row; undefined: default. */
+export function alertsOf(rows: readonly Limit[], { period, kind }: LimitName): readonly number[] | undefined {
+  return rows.find((row) => row.period === period && row.kind === kind)?.alerts;
+}
+
+/** Creates a row. @param alerts Undefined: default. */
+export function createLimit(limit: Limit, alerts: readonly number[] | undefined): Limit {
+  const { period, kind, cents } = limit;
+  const own = alerts?.toSorted((one, other) => one - other);
+  return { period, kind, cents, ...(own === undefined ? {} : { alerts: own }) };
 }
 
 /** Removes rows. */
@@ -53,9 +75,32 @@ export function orderLimits(rows: readonly Limit[]): readonly Limit[] {
   );
 }
 
-/** Formats "day cap 5.00" for each, as on the command line and the dashboard. */
+/** Formats "day cap 5.00", or with own alerts "day cap 5.00 at 50/75", as on the command line and the dashboard. */
 export function formatLimitRows(rows: readonly Limit[]): readonly string[] {
-  return rows.map(({ period, kind, cents }) => `${period} ${kind} ${formatCents(cents, "").trim()}`);
+  return rows.map(({ period, kind, cents, alerts }) => {
+    const at = alerts === undefined ? "" : ` at ${formatAlerts(alerts)}`;
+    return `${period} ${kind} ${formatCents(cents, "").trim()}${at}`;
+  });
+}
+
+/** Formats "50/75"; "100" if nothing alerts before. */
+export function formatAlerts(alerts: readonly number[]): string {
+  return alerts.length === 0 ? "100" : alerts.join("/");
+}
+
+/** Parses the result of `formatAlerts`, also "50, 75 %". @throws RangeError */
+export function parseAlerts(text: string): readonly number[] {
+  const percents = text.split(/[\s,/%]+/).filter((part) => part !== "");
+  if (percents.length === 0 || percents.length > MAX_ALERTS || percents.some((part) => !isPercent(part))) {
+    throw new RangeError(
+      `"${text}": expected at most ${MAX_ALERTS} percentages from 1 to 100, such as 50/75`,
+    );
+  }
+  return [...new Set(percents.map(Number))].filter((percent) => percent < 100);
+}
+
+function isPercent(text: string): boolean {
+  return /^(?:[1-9]\d?|100)$/.test(text);
 }
 
 /**
@@ -68,7 +113,8 @@ export function parseLimitList(list: string): readonly Limit[] {
   return rows
     .filter((row) => row !== "")
     .map((row) => {
-      const [period, kind, amount = "", ...rest] = row.split(/\s+/);
+      const [limit = "", at] = row.split(/\s+at\s+/);
+      const [period, kind, amount = "", ...rest] = limit.split(/\s+/);
       const cents = parseCents(amount);
       const isPeriod = LIMIT_PERIODS.some((known) => known === period);
       const isKind = LIMIT_KINDS.some((known) => known === kind);
@@ -77,6 +123,7 @@ export function parseLimitList(list: string): readonly Limit[] {
           `"${row}": expected a period (${LIMIT_PERIODS.join(", ")}), cap or budget, and an amount, such as "week cap 20.00"`,
         );
       }
-      return { period: period as LimitPeriod, kind: kind as LimitKind, cents };
+      const named = { period: period as LimitPeriod, kind: kind as LimitKind, cents };
+      return createLimit(named, at === undefined ? undefined : parseAlerts(at));
     });
 }

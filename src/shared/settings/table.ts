@@ -119,9 +119,14 @@ export function recordSettings<Table extends Settings>(
 ): DescriptionOf<Table> {
   const aliases = aliasesOf(table);
   return describe(table, record, (name, { kind }, value) => {
-    if (name === "limits") return withoutRows(limitsOf(record), aliases);
+    if (name === "limits") return withoutAliases(limitsOf(record), aliases);
     return kind.record === undefined ? kind.describe(value) : kind.record(value);
   });
+}
+
+/** Keeps rows with own alerts, which an alias does not show. */
+function withoutAliases(rows: readonly Limit[], aliases: readonly LimitName[]): readonly Limit[] {
+  return rows.filter((row) => row.alerts !== undefined || withoutRows([row], aliases).length > 0);
 }
 
 /** Returns settings for the API, limits with an alias in both forms. Never contains a secret. */

@@ -15,7 +15,7 @@ export const WEBHOOK_FORMATS = ["standard", "slack", "teams", "pagerduty"] as co
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
 
 /** Thresholds of alerts. */
-export const WEBHOOK_ALERTS = ["budget_80", "budget_100", "hard_cap_90", "hard_cap_100"] as const;
+export const WEBHOOK_ALERTS = ["budget_near", "budget_reached", "hard_cap_near", "hard_cap_reached"] as const;
 export type WebhookAlert = (typeof WEBHOOK_ALERTS)[number];
 
 const MAX_WEBHOOKS = 10;
@@ -107,7 +107,7 @@ type WantedWebhook = z.output<typeof input>[number];
 export function webhooks(): Kind<readonly FurtherWebhook[], z.output<typeof input>, z.output<typeof output>> {
   return {
     notation: "webhooks",
-    values: `at most ${MAX_WEBHOOKS} of \`{"format": "slack", "url": "https://…", "alerts": ["hard_cap_100"]}\``,
+    values: `at most ${MAX_WEBHOOKS} of \`{"format": "slack", "url": "https://…", "alerts": ["hard_cap_reached"]}\``,
     input,
     output,
     stored,

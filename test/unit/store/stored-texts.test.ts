@@ -25,14 +25,22 @@ function takeApart(lua: string, names: string, pattern: string, text: string): R
 
 describe("texts in records", () => {
   it("have a limit's period, kind and cents where scripts read them", () => {
-    const text = KEY_SETTINGS.limits.kind.format([{ period: "week", kind: "cap", cents: 700 }]);
+    const limit = { period: "week", kind: "cap", cents: 700, alerts: [50, 75] } as const;
+    const text = KEY_SETTINGS.limits.kind.format([limit]);
     const row = { period: "week", kind: "cap", text: "700" };
     const all = "(%a+) (%a+) (%d+)";
-    expect(takeApart(load("limits.lua"), "period, kind, text", all, text)).toEqual(row);
+    const withAlerts = takeApart(
+      load("limits.lua"),
+      "period, kind, text, own, alerts",
+      `${all}(@?)([%d/]*)`,
+      text,
+    );
+    expect(withAlerts).toEqual({ ...row, own: "@", alerts: "50/75" });
     const { kind, text: cents, period } = row;
-    expect(takeApart(load("reached.lua"), "period, kind, cents", all, text)).toEqual({ period, kind, cents });
+    const first = takeApart(load("reached.lua"), "period, kind, cents, own, first", `${all}(@?)(%d*)`, text);
+    expect(first).toEqual({ period, kind, cents, own: "@", first: "50" });
     expect(takeApart(load("caps.lua"), "period, kind, text", all, text)).toEqual(row);
-    const members = takeApart(load("inherited-limits.lua"), "row, kind", "((%a+ %a+ )%d+)", text);
+    const members = takeApart(load("inherited-limits.lua"), "row, kind", "((%a+ %a+ )%d+[@%d/]*)", text);
     expect(members).toEqual({ row: text, kind: "week cap " });
   });
 

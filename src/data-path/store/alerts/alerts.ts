@@ -11,7 +11,7 @@ import {
   alertOutboxKey,
   alertsReadKey,
 } from "../redis/keys.ts";
-import { LIMIT_PERIODS } from "../../../shared/settings/limits.ts";
+import { LIMIT_PERIODS, MAX_ALERTS } from "../../../shared/settings/limits.ts";
 import { LIMIT_SCOPES } from "../types/decision.ts";
 import { windowName, windowStart } from "../usage/windows.ts";
 import { expiryOf } from "../../../shared/time/calendar.ts";
@@ -29,8 +29,8 @@ import { storeOf } from "../run.ts";
 
 /** Maximum of the badge: 100 stands for "many". */
 const COUNTED_UNREAD = 100;
-/** Four scopes with two amounts for each of four periods, and two thresholds per amount. */
-const MAX_IN_A_MESSAGE = 64;
+/** Four scopes with two amounts for each of four periods, and the thresholds of each amount. */
+const MAX_IN_A_MESSAGE = 4 * 2 * 4 * (MAX_ALERTS + 1);
 const SCAN_ENTRIES = 500;
 const MAX_SCANNED = 20_000;
 

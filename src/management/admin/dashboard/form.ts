@@ -3,7 +3,7 @@
  * the API's schemas check values; here only the notation changes.
  */
 import { parseCents } from "../../../shared/money/money.ts";
-import { type Limit, parseLimitList } from "../../../shared/settings/limits.ts";
+import { type Limit, parseAlerts, parseLimitList } from "../../../shared/settings/limits.ts";
 import { parsePairs } from "../../../shared/settings/parse-pairs.ts";
 import type { Notation } from "../../../shared/settings/setting.ts";
 import { AdminError, invalidField } from "../admin-error.ts";
@@ -100,21 +100,41 @@ function readField(form: FormValues, path: string, kind: FieldKind): unknown {
 }
 
 /** The parts of a row of limits, below the field's name. */
-export const LIMIT_PARTS = ["period", "kind", "amount"] as const;
+export const LIMIT_PARTS = ["period", "kind", "amount", "alerts"] as const;
 
 /** The rows of limits as lines, "day cap 5.00", without those that have no amount; or the text of a field of lines. */
 export function limitLines(form: FormValues, path: string): readonly string[] {
   if (!form.has(`${path}.amount`)) return form.text(path).split("\n");
-  const [periods, kinds, amounts] = LIMIT_PARTS.map((part) => form.getAll(`${path}.${part}`));
-  return (amounts ?? []).flatMap((amount, place) =>
-    amount.trim() === "" ? [] : [`${periods?.[place]} ${kinds?.[place]} ${amount.trim()}`],
-  );
+  const [periods, kinds, amounts, alerts] = LIMIT_PARTS.map((part) => form.getAll(`${path}.${part}`));
+  return (amounts ?? []).flatMap((amount, place) => {
+    const at = alerts?.[place]?.trim() ?? "";
+    const suffix = at === "" ? "" : ` at ${at.replaceAll(",", " ")}`;
+    return amount.trim() === "" ? [] : [`${periods?.[place]} ${kinds?.[place]} ${amount.trim()}${suffix}`];
+  });
+}
+
+/** Splits a line of `limitLines`, also one with an invalid amount. */
+export function partsOfLimit(line: string): Readonly<Record<(typeof LIMIT_PARTS)[number], string>> {
+  const [limit = "", alerts = ""] = line.split(/ at (?=[^ ])/);
+  const [period = "", kind = "", ...amount] = limit.split(" ");
+  return { period, kind, amount: amount.join(" "), alerts };
+}
+
+/** Returns the percentages in a field; undefined: empty. @throws AdminError 400 */
+export function readAlerts(form: FormValues, field: string): readonly number[] | undefined {
+  const text = form.text(field).trim();
+  try {
+    return text === "" ? undefined : parseAlerts(text);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw invalidField(field, error.message);
+  }
 }
 
 /** @throws AdminError 400 that names the invalid line or amount. */
 function limitsOf(form: FormValues, path: string): readonly Limit[] {
   const lines = limitLines(form, path);
-  const wrong = lines.map((line) => line.split(" ").slice(2).join(" ")).find(isNoAmount);
+  const wrong = lines.map((line) => partsOfLimit(line).amount).find(isNoAmount);
   if (wrong !== undefined && form.has(`${path}.amount`)) {
     throw invalidField(path, `"${wrong}": expected an amount such as 10 or 10.50, with a decimal point`);
   }

@@ -4,10 +4,27 @@ import { isGroup } from "../../../shared/settings/group.ts";
 import { KEY_SETTINGS } from "../../../shared/settings/key.ts";
 import { USER_GROUP_SETTINGS } from "../../../shared/settings/user-group.ts";
 import { USER_SETTINGS } from "../../../shared/settings/user.ts";
-import { formatLimitRows, type Limit, withCents, withoutRows } from "../../../shared/settings/limits.ts";
+import {
+  alertsOf,
+  createLimit,
+  formatAlerts,
+  formatLimitRows,
+  type Limit,
+  type LimitName,
+  orderLimits,
+  withoutRows,
+} from "../../../shared/settings/limits.ts";
 import type { Notation, Setting, Settings } from "../../../shared/settings/setting.ts";
 import { aliasOf, hasOwnCalls } from "../../../shared/settings/table.ts";
-import { type FieldKind, type Fields, type FormValues, limitLines, readBody, setAt } from "./form.ts";
+import {
+  type FieldKind,
+  type Fields,
+  type FormValues,
+  limitLines,
+  readAlerts,
+  readBody,
+  setAt,
+} from "./form.ts";
 import { amountText } from "../format.ts";
 import { formatOwner } from "./owner-texts.ts";
 
@@ -19,6 +36,8 @@ export interface FormSetting {
 
 /** Contents of fields by path: a flag is "yes" or empty, models are a list or null for all. */
 export type SettingTexts = Readonly<Record<string, string | readonly string[] | null>>;
+
+type TextEntry = readonly [path: string, text: string | readonly string[] | null];
 
 /** Settings as in API responses. */
 type Described = Readonly<Record<string, unknown>>;
@@ -42,19 +61,41 @@ export const GROUP_FORM = listFormSettings(USER_GROUP_SETTINGS);
 
 /** Lists the fields for the summary of problems. */
 export function listProblemFields(settings: readonly FormSetting[]): readonly string[] {
-  return settings.map(inputName);
+  return settings.flatMap((setting) => {
+    const name = inputName(setting);
+    return aliasOf(setting.row) === null ? [name] : [name, alertsField(name)];
+  });
+}
+
+/** Returns the name of the field with the alerts of a row that has a field of its own. */
+export function alertsField(path: string): string {
+  return `${path}.alerts`;
 }
 
 /** @param one Settings as in API responses. */
 export function textsOf(settings: readonly FormSetting[], one: Described): SettingTexts {
   return Object.fromEntries(
-    settings.map(({ path, row }) => {
+    settings.flatMap((setting) => {
+      const { path, row } = setting;
       const shown = valueAt(one, ...path.split("."));
-      const aliases = aliasesBeside(settings, { path, row }).map(({ alias }) => alias);
-      const value = aliases.length === 0 ? shown : withoutRows(shown as readonly Limit[], aliases);
-      return [path, ownerTextOf(row.kind.notation, value, one) ?? textOf(row.kind.notation, value)];
+      const aliases = aliasesBeside(settings, setting);
+      const names = aliases.map(({ alias }) => alias);
+      const value = aliases.length === 0 ? shown : withoutRows(shown as readonly Limit[], names);
+      const alerts = aliases.map((alias) => [
+        alertsField(alias.path),
+        alertsText(shown as readonly Limit[], alias.alias),
+      ]);
+      return [
+        [path, ownerTextOf(row.kind.notation, value, one) ?? textOf(row.kind.notation, value)],
+        ...alerts,
+      ];
     }),
   );
+}
+
+function alertsText(rows: readonly Limit[], name: LimitName): string {
+  const alerts = alertsOf(rows, name);
+  return alerts === undefined ? "" : formatAlerts(alerts);
 }
 
 /** Returns the form's fields for single rows of a setting `limits`; none for other settings. */
@@ -68,12 +109,19 @@ function aliasesBeside(settings: readonly FormSetting[], { path, row }: FormSett
 }
 
 /** Completes the list of limits, which replaces the whole list: some rows have separate fields. */
-function gatherLimits(settings: readonly FormSetting[], body: Record<string, unknown>): void {
+function gatherLimits(
+  settings: readonly FormSetting[],
+  form: FormValues,
+  body: Record<string, unknown>,
+): void {
   const at = (path: string) => valueAt(body, ...path.split("."));
   for (const setting of settings) {
     for (const { path, alias } of at(setting.path) === undefined ? [] : aliasesBeside(settings, setting)) {
-      const rows = at(setting.path) as readonly Limit[];
-      setAt(body, setting.path, withCents(rows, alias, (at(path) ?? null) as number | null));
+      const others = withoutRows(at(setting.path) as readonly Limit[], [alias]);
+      const cents = (at(path) ?? null) as number | null;
+      const alerts = readAlerts(form, alertsField(path));
+      const own = cents === null ? [] : [createLimit({ ...alias, cents }, alerts)];
+      setAt(body, setting.path, orderLimits([...others, ...own]));
     }
   }
 }
@@ -91,10 +139,17 @@ function ownerTextOf(notation: Notation, id: unknown, one: Described): string | 
 /** Returns the typed values, for showing the form again with its problems. */
 export function textsOfForm(settings: readonly FormSetting[], form: FormValues): SettingTexts {
   return Object.fromEntries(
-    settings.map(({ path, row }) => {
-      if (row.kind.notation === "limits") return [path, limitLines(form, path).join("\n")];
-      if (row.kind.notation !== "models") return [path, form.text(inputName({ path, row }))];
-      return [path, form.text(`${path}.all`) === "yes" ? null : form.getAll(path)];
+    settings.flatMap((setting): readonly TextEntry[] => {
+      const { path, row } = setting;
+      if (row.kind.notation === "limits") {
+        const alerts = aliasesBeside(settings, setting).map((alias) => alertsField(alias.path));
+        return [
+          [path, limitLines(form, path).join("\n")],
+          ...alerts.map((field) => [field, form.text(field)] as const),
+        ];
+      }
+      if (row.kind.notation !== "models") return [[path, form.text(inputName(setting))]];
+      return [[path, form.text(`${path}.all`) === "yes" ? null : form.getAll(path)]];
     }),
   );
 }
@@ -113,7 +168,7 @@ export function readSettings(
     settings.map(({ path, row }) => [path, fieldKindOf(row, current === null)]),
   );
   const body = readBody(form, fields);
-  gatherLimits(settings, body);
+  gatherLimits(settings, form, body);
   if (current === null) return body;
   for (const { path, row } of settings) {
     if (row.kind.notation !== "time") continue;

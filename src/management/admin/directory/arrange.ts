@@ -1,4 +1,5 @@
 /** One page of a list: searched, filtered and sorted. */
+import { FIRST_ALERTS } from "../../../shared/settings/limits.ts";
 import { isReached, MICROCENTS_PER_CENT } from "../../../shared/money/money.ts";
 import { invalidField } from "../admin-error.ts";
 import { AFTER_EXPECTATION, DEFAULT_PAGE_LIMIT } from "../schemas/page.ts";
@@ -51,15 +52,12 @@ function matches(row: Listed<{ readonly id: string }>, wanted: Wanted): boolean 
   );
 }
 
-/** Share of a limit at which its first alert fires. */
-const NEAR = { cap: 0.9, budget: 0.8 } as const;
-
 export function limitStateOf(
   limit: Pick<NonNullable<Listed<unknown>["tightest"]>, "kind" | "cents" | "spent_cents"> | null,
 ): LimitState {
   if (limit === null) return "none";
   if (isReached(limit.cents, BigInt(limit.spent_cents) * BigInt(MICROCENTS_PER_CENT))) return "reached";
-  return limit.spent_cents >= limit.cents * NEAR[limit.kind] ? "near" : "below";
+  return limit.spent_cents * 100 >= limit.cents * FIRST_ALERTS[limit.kind] ? "near" : "below";
 }
 
 const NAMES = new Intl.Collator("en", { numeric: true, sensitivity: "base" });

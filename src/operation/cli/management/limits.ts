@@ -1,8 +1,14 @@
 /** `limit …`: changes one limit of an owner at a time; `--limits` of the owner's command replaces all of them. */
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { nameLimit } from "../../../shared/settings/limit-words.ts";
 import { MEMBER_LIMITS } from "../../../shared/settings/limit-settings.ts";
-import { type Limit, LIMIT_KINDS, LIMIT_PERIODS } from "../../../shared/settings/limits.ts";
+import {
+  createLimit,
+  type Limit,
+  LIMIT_KINDS,
+  LIMIT_PERIODS,
+  parseAlerts,
+} from "../../../shared/settings/limits.ts";
 import { formatRecords, type RecordColumn } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { convertNone, formatAmount, parseAmount, parseChoice } from "./option-values.ts";
@@ -17,7 +23,7 @@ import { addLimitedOwnerOptions, findLimitedOwner, type LimitedOwnerOptions } fr
 
 type MembersOptions = LimitedOwnerOptions & { readonly members?: true };
 type OneOptions = MembersOptions & { readonly period: Limit["period"]; readonly kind: Limit["kind"] };
-type SetOptions = OneOptions & { readonly amount: unknown };
+type SetOptions = OneOptions & { readonly amount: unknown; readonly alerts?: readonly number[] | null };
 
 const set: OrganizationCommandRow = {
   usage: "set",
@@ -26,21 +32,27 @@ const set: OrganizationCommandRow = {
     "limit set --org Acme --key ci --period day --amount 5.00",
     "limit set --group Search --period month --amount 2000",
     "limit set --group Search --members --period week --amount 20",
-    "limit set --org Acme --period total --kind budget --amount 50",
+    "limit set --org Acme --period total --kind budget --amount 50 --alerts 50/75",
   ],
   options: (command) =>
-    addOneOptions(command).requiredOption(
-      "--amount <amount>",
-      "in the organization's currency: 5.00",
-      parseAmount,
-    ),
+    addOneOptions(command)
+      .requiredOption("--amount <amount>", "in the organization's currency: 5.00", parseAmount)
+      .option(
+        "--alerts <percents>",
+        "percentages that alert before 100: 50/75, 100 for none, or default",
+        parseAlertsOption,
+      ),
   async runInOrganization(call: OrganizationCommandCall<SetOptions>) {
     const cents = convertNone(call.options.amount);
     if (typeof cents !== "number") {
       throw new CommandError("--amount must be an amount. Remove a limit with `limit remove`.");
     }
     const { period, kind } = call.options;
-    return change(call, (others) => [...others, { period, kind, cents }]);
+    const { alerts } = call.options;
+    return change(call, (others, before) => [
+      ...others,
+      createLimit({ period, kind, cents }, alerts === undefined ? before?.alerts : (alerts ?? undefined)),
+    ]);
   },
 };
 
@@ -89,10 +101,20 @@ function addOneOptions(command: Command): Command {
     );
 }
 
-/** @param withOthers Computes the whole list from the limits of other periods and kinds. */
+/** Null: default. @throws InvalidArgumentError */
+function parseAlertsOption(text: string): readonly number[] | null {
+  if (text === "default") return null;
+  try {
+    return parseAlerts(text);
+  } catch (error) {
+    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** @param withOthers Computes the whole list from the limits of other periods and kinds, and the limit before. */
 async function change(
   call: OrganizationCommandCall<OneOptions>,
-  withOthers: (others: readonly Limit[]) => readonly Limit[],
+  withOthers: (others: readonly Limit[], before: Limit | undefined) => readonly Limit[],
 ): Promise<CommandOutput> {
   const { client, options, organization } = call;
   const { path, name } = await findLimitedOwner(call);
@@ -101,7 +123,8 @@ async function change(
   const { period, kind } = options;
   const isMeant = (limit: Limit): boolean => limit.period === period && limit.kind === kind;
   const before = limitsOf(record, options);
-  const body = { [fieldOf(options)]: withOthers(before.filter((limit) => !isMeant(limit))) };
+  const others = before.filter((limit) => !isMeant(limit));
+  const body = { [fieldOf(options)]: withOthers(others, before.find(isMeant)) };
   const changed = await client.call("PATCH", path, { body, headers: { "if-match": etag } });
   const after = limitsOf(changed, options);
   const currency = String(organization["currency"]);
@@ -114,6 +137,11 @@ async function change(
     organization,
     `Set the ${limit} to ${amountIn(after)} (was ${amountIn(before)}).\n\n`,
   );
+}
+
+/** Formats "50/75/100 %", or "default". */
+function formatAlertsCell(alerts: unknown): string {
+  return Array.isArray(alerts) ? `${[...alerts, 100].join("/")} %` : "default";
 }
 
 function fieldOf({ members }: MembersOptions): "limits" | typeof MEMBER_LIMITS {
@@ -135,6 +163,7 @@ function formatLimits(limits: readonly Limit[], organization: JsonObject, headin
     { header: "PERIOD", cell: ({ period }) => period },
     { header: "KIND", cell: ({ kind }) => kind },
     { header: "AMOUNT", cell: ({ cents }) => formatAmount(cents, currency) },
+    { header: "ALERTS AT", cell: ({ alerts }) => formatAlertsCell(alerts) },
   ];
   const json = { data: limits, has_more: false, next: null };
   return { json, text: (screen) => heading + formatRecords(screen, columns, limits) };

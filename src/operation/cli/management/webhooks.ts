@@ -21,7 +21,7 @@ type WebhookOptions = ManagementOptions &
 type WebhookCall = OrganizationCommandCall<WebhookOptions>;
 
 const FIRST = "webhook";
-const ALERTS_HELP = "comma-separated alerts: budget_80, budget_100, hard_cap_90, hard_cap_100";
+const ALERTS_HELP = "comma-separated alerts: budget_near, budget_reached, hard_cap_near, hard_cap_reached";
 
 const list: OrganizationCommandRow = {
   usage: "list",
@@ -42,7 +42,7 @@ const add: OrganizationCommandRow = {
   description: "Add a webhook, with a format and a choice of alerts.",
   examples: [
     "webhook add --format slack --url https://hooks.slack.com/services/T0/B0/x --org Acme",
-    "webhook add --format pagerduty --routing-key 0123456789abcdef0123456789abcdef --alerts hard_cap_100",
+    "webhook add --format pagerduty --routing-key 0123456789abcdef0123456789abcdef --alerts hard_cap_reached",
   ],
   options: (command) =>
     addAddressOptions(command.option("--format <format>", "standard, slack, teams or pagerduty")),
@@ -57,7 +57,9 @@ const add: OrganizationCommandRow = {
 const set: OrganizationCommandRow = {
   usage: "set <webhook>",
   description: "Change the given settings of a webhook, by its id.",
-  examples: ["webhook set webhook_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --alerts hard_cap_90,hard_cap_100"],
+  examples: [
+    "webhook set webhook_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --alerts hard_cap_near,hard_cap_reached",
+  ],
   options: addAddressOptions,
   async runInOrganization(call: WebhookCall) {
     const one = findFurther(call);

@@ -13,7 +13,7 @@ end
 -- Merges the limits of a user: its own, and the member limits of all other periods and kinds.
 local function with_member_limits(own, of_members)
   local rows = own
-  for row, kind in string.gmatch(of_members, '((%a+ %a+ )%d+)') do
+  for row, kind in string.gmatch(of_members, '((%a+ %a+ )%d+[@%d/]*)') do
     if not string.find(own, kind, 1, true) then
       rows = rows .. ',' .. row
     end

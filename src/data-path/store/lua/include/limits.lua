@@ -1,5 +1,5 @@
 -- Limits that apply to a request: those of its key, its user, its group and its organization. Each record has its
--- limits in its field `limits`: "day budget 200,month cap 5000".
+-- limits in its field `limits`: "day budget 200,month cap 5000@50/75", the last with own alerts at 50 %, 75 % and 100 %.
 
 -- Lists the owners of a request, narrowest scope first. `key`, `of_organization`: their fields limits and raises;
 -- `key`: nil without a key.
@@ -30,13 +30,14 @@ local function read_limits(organization, key_record, key_id, owners, now_ms)
   local of_organization = redis.call('HMGET', organization, 'limits', 'raises')
   local limits = {}
   for _, owner in ipairs(owners_of(organization, key_id, key, of_organization, owners)) do
-    for period, kind, text in string.gmatch(owner.limits, '(%a+) (%a+) (%d+)') do
+    for period, kind, text, own, alerts in string.gmatch(owner.limits, '(%a+) (%a+) (%d+)(@?)([%d/]*)') do
       local cents, raised = tonumber(text), 0
       if kind == 'cap' then
         cents, raised = raised_cap(cents, owner.raises, period, now_ms)
       end
       limits[#limits + 1] = { scope = owner.scope, id = owner.id, subject = owner.subject, period = period,
-        kind = kind == 'cap' and 'hard_cap' or kind, cents = cents, raised = raised }
+        kind = kind == 'cap' and 'hard_cap' or kind, cents = cents, raised = raised,
+        alerts = own ~= '' and alerts or nil }
     end
   end
   return limits

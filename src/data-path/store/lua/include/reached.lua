@@ -1,13 +1,14 @@
 -- Quick check whether an alert may fire. It runs at each charge and nearly always says no, so it only compares, and
 -- answers yes if unsure. thresholds.lua decides what fires.
 
--- Returns whether limits like "day cap 500,week budget 2000" are far: below 80 % of a budget, 90 % of a cap. Ignores
--- increases, which only make caps higher. `sums`: spend by period and place, see move_windows; empty if nothing
+-- Returns whether limits like "day cap 500,week budget 2000@50/75" are far: below their first own alert, or below 80 % of
+-- a budget, 90 % of a cap. Ignores increases, which only make caps higher. `sums`: spend by period and place, see move_windows; empty if nothing
 -- changed.
 local function are_rows_far(text, sums, place)
-  for period, kind, cents in string.gmatch(text or '', '(%a+) (%a+) (%d+)') do
+  for period, kind, cents, own, first in string.gmatch(text or '', '(%a+) (%a+) (%d+)(@?)(%d*)') do
     local spent = sums[period] and sums[period][place]
-    if not spent or is_share_reached(tonumber(cents), kind == 'cap' and 90 or 80, spent) then
+    local percent = tonumber(first) or own == '' and (kind == 'cap' and 90 or 80) or 100
+    if not spent or is_share_reached(tonumber(cents), percent, spent) then
       return false
     end
   end

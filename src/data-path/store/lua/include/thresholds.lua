@@ -1,5 +1,5 @@
 -- Alerts: 80 % and 100 % of a budget, 90 % and 100 % of a hard cap, of each owner and window; for days only 100 %,
--- unless the organization wants all. Tested by level, spend >= threshold and not fired yet: the first step past it
+-- unless the organization wants all. A limit can have own percentages in place of the first; 100 % always fires. Tested by level, spend >= threshold and not fired yet: the first step past it
 -- fires it, once per subject, amount, threshold and window. The alert enters the list and the outbox in the same step
 -- as the spend that reached it, as a change that puts the limit below the spend, and at the latest as the first
 -- rejection by a cap: some caps are reached without a charge, such as one whose increase has ended, or lowered member
@@ -13,7 +13,13 @@ local LISTED_ALERTS = 10000
 -- Maximum of waiting messages if a channel fails: the oldest are dropped.
 local OUTBOX_ENTRIES = 10000
 
-local PERCENTS = { budget = { 80, 100 }, hard_cap = { 90, 100 } }
+local FIRST_PERCENT = { budget = '80', hard_cap = '90' }
+
+-- Returns the percentages at which a limit alerts, in order, as text: "50/75/100".
+local function percents_of(limit, names)
+  local is_shown = limit.period ~= 'day' or names.day_alerts == 'all'
+  return (limit.alerts or is_shown and FIRST_PERCENT[limit.kind] or '') .. '/100'
+end
 
 -- Creates a UUID version 7. Lua's random numbers repeat in every run here, so its tail is a hash of the fields that
 -- make the alert unique.
@@ -35,7 +41,7 @@ local function add_alert(message, names, member, limit, percent, spent)
   local record = is_key and names.key or sibling(names.organization, limit.subject)
   local name = is_organization and '' or redis.call('HGET', record, 'name') or ''
   local alert = { 'id', id, 'message', message.id, 'kind', limit.kind, 'scope', limit.scope,
-    'key', is_key and limit.id or '', 'key_name', is_key and name or '', 'percent', integer(percent),
+    'key', is_key and limit.id or '', 'key_name', is_key and name or '', 'percent', percent,
     'amount_cents', integer(limit.cents), 'spent', spent, 'currency', names.currency, 'month', names.windows.month,
     'at', integer(now_ms) }
   local function add(field, value)
@@ -70,10 +76,12 @@ end
 -- Fires a limit's alerts, once per window: the window's hash has the fired alerts next to the spend. `spent`: text
 -- with all digits.
 local function fire_limit(message, names, limit, spend, spent)
-  for _, percent in ipairs(PERCENTS[limit.kind]) do
-    -- A limit of 0 is reached from the start and never fires.
-    local fires = limit.cents > 0 and is_share_reached(limit.cents, percent, tonumber(spent))
-    if fires and (percent == 100 or limit.period ~= 'day' or names.day_alerts == 'all') then
+  -- A limit of 0 is reached from the start and never fires.
+  if limit.cents == 0 then
+    return
+  end
+  for percent in string.gmatch(percents_of(limit, names), '%d+') do
+    if is_share_reached(limit.cents, tonumber(percent), tonumber(spent)) then
       local member = limit.subject .. ' ' .. limit.kind .. ' ' .. integer(limit.cents) .. ' ' .. percent
       if redis.call('HSETNX', spend, 'fired:' .. member, '1') == 1 then
         add_alert(message, names, spend .. ' ' .. member, limit, percent, spent)

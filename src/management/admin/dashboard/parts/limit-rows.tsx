@@ -1,6 +1,6 @@
 /** Editor of limits: a row for each, with choices of period and kind and an amount that is read back while it is typed. */
 import { LIMIT_KINDS, LIMIT_PERIODS } from "../../../../shared/settings/limits.ts";
-import type { Problems } from "../form.ts";
+import { partsOfLimit, type Problems } from "../form.ts";
 import { PER_PERIOD } from "../limit-words.ts";
 import { Hints, Understood } from "./fields.tsx";
 
@@ -46,8 +46,7 @@ export function LimitRows(props: LimitRowsProps) {
 
 function LimitRow(props: LimitRowsProps & { readonly line: string; readonly place: number }) {
   const { name, label, currency, disabled, canRaise, line, place } = props;
-  const [period = "day", kind = "cap", ...rest] = line === "" ? [] : line.split(" ");
-  const amount = rest.join(" ");
+  const { period, kind, amount, alerts } = partsOfLimit(line === "" ? "day cap " : line);
   const id = `${name}-${place}`;
   const row = `${label}, row ${place + 1}`;
   return (
@@ -76,6 +75,15 @@ function LimitRow(props: LimitRowsProps & { readonly line: string; readonly plac
           </option>
         ))}
       </select>
+      <input
+        class="alerts-at"
+        name={`${name}.alerts`}
+        value={alerts}
+        placeholder="alerts at %"
+        autocomplete="off"
+        aria-label={`${row}: alerts at`}
+        disabled={disabled}
+      />
       <Understood name={id} value={amount} currency={currency} />
       {canRaise && kind === "cap" && line !== "" ? (
         <a href={`?raise=${period}#raises`}>Increase for a time</a>

@@ -101,10 +101,10 @@ export const FORMAT_LABELS: Readonly<Record<WebhookFormat, string>> = {
 };
 
 export const ALERT_LABELS: Readonly<Record<WebhookAlert, string>> = {
-  budget_80: "80 % of a budget",
-  budget_100: "100 % of a budget",
-  hard_cap_90: "90 % of a hard cap",
-  hard_cap_100: "100 % of a hard cap",
+  budget_near: "before 100 % of a budget",
+  budget_reached: "100 % of a budget",
+  hard_cap_near: "before 100 % of a hard cap",
+  hard_cap_reached: "100 % of a hard cap",
 };
 
 /** Further webhooks, with actions on each. */
