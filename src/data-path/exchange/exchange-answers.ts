@@ -91,7 +91,7 @@ export class StreamedAnswer extends SuccessfulAnswer implements StreamedResponse
   }
 
   onSilence(): Promise<Uint8Array> {
-    const cause = new Error("the upstream was silent for too long in mid-answer");
+    const cause = new Error("the upstream stopped sending in the middle of its response");
     return this.#finish(this.begun.answer.fail(new GatewayError("upstream_timeout", { cause })));
   }
 

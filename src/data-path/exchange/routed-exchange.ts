@@ -42,10 +42,10 @@ export class RoutedExchange implements RoutedCall {
     }
     const isStream = /^text\/event-stream\b/i.test(contentType);
     const problem =
-      (isStream && !request.stream && "an event stream in answer to a request without `stream`") ||
+      (isStream && !request.stream && "an event stream for a request without `stream`") ||
       (start.endOfStream && "no body");
     if (problem !== false) {
-      return this.#refuseUnusable({ cause: new Error(`the upstream answered with ${problem}`) });
+      return this.#refuseUnusable({ cause: new Error(`the upstream returned ${problem}`) });
     }
     return this.#onAnswerStart(isStream);
   }

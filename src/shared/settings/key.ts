@@ -128,7 +128,7 @@ export const KEY_SETTINGS = defineSettings({
     default: null,
     description: "Time from which requests with the key return 403; null: never.",
     label: "Expires (UTC)",
-    hint: "Requests return 403 from then on. Empty: never.",
+    hint: "From this time, requests return 403. Empty: never.",
     cli: {
       option: {
         flags: "--expires <time>",

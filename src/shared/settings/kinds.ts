@@ -328,7 +328,7 @@ function parseIntegerOrNull(field: string): number | null {
 
 function parseInteger(field: string): number {
   const value = Number(field);
-  if (field === "" || !Number.isSafeInteger(value)) throw new TypeError(`"${field}" is no whole number`);
+  if (field === "" || !Number.isSafeInteger(value)) throw new TypeError(`"${field}" isn't a whole number`);
   return value;
 }
 

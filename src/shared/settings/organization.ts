@@ -260,7 +260,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     field: "max_own_keys",
     kind: wholeNumber({ minimum: 0, maximum: 100 }),
     default: 5,
-    description: "API keys that a `member` can have, without the one of their tokens (`jwt:…`).",
+    description: "API keys that a `member` can have, not counting the key of their tokens (`jwt:…`).",
     label: "Keys of each member",
     hint: "API keys that a member can create. 0: none.",
     cli: {

@@ -29,7 +29,7 @@ export function disabledAt(ending: string) {
 }
 
 const input = record({
-  url: webhookUrl().describe("`https`; `http` only where the operator allows private networks."),
+  url: webhookUrl().describe("`https`; `http` only if the operator allows private networks."),
 }).nullable();
 
 const output = z
@@ -39,7 +39,7 @@ const output = z
     secret: z
       .string()
       .exactOptional()
-      .describe("Only in the answer that sets the URL: it is never shown again."),
+      .describe("Only in the response that sets the URL; it is never shown again."),
   })
   .nullable();
 

@@ -39,11 +39,11 @@ const input = z
       id: z
         .string({ error: "expected a webhook's id" })
         .optional()
-        .describe("One that there is; what is left out of it stays. Without one it is made new."),
+        .describe("Id of an existing webhook, whose omitted fields stay. Without an id, the webhook is new."),
       format: z
         .enum(WEBHOOK_FORMATS, { error: `expected one of ${WEBHOOK_FORMATS.join(", ")}` })
         .optional()
-        .describe("`standard` when left out; that of one that there is cannot be changed."),
+        .describe("Default: `standard`. The format of an existing webhook can't change."),
       url: webhookUrl()
         .optional()
         .describe(`Required except for \`pagerduty\`, which has the default ${PAGERDUTY_URL}.`),
@@ -51,17 +51,15 @@ const input = z
         .string({ error: ROUTING_KEY_EXPECTATION })
         .regex(/^[0-9A-Za-z]{32}$/, { error: ROUTING_KEY_EXPECTATION })
         .optional()
-        .describe(
-          "Of `pagerduty`, and required there, with another URL once more: the integration key of a service.",
-        ),
+        .describe("Integration key of a service, required for `pagerduty`, also with a new URL."),
       alerts: z
         .array(z.enum(WEBHOOK_ALERTS, { error: `expected one of ${WEBHOOK_ALERTS.join(", ")}` }), {
           error: "expected a list of alerts",
         })
         .min(1, { error: "expected at least one alert" })
-        .refine((alerts) => new Set(alerts).size === alerts.length, { error: "expected none twice" })
+        .refine((alerts) => new Set(alerts).size === alerts.length, { error: "expected different alerts" })
         .optional()
-        .describe("Which it hears of; all when left out."),
+        .describe("Alerts that it receives; default: all."),
     }),
     { error: LIST_EXPECTATION },
   )
@@ -71,14 +69,14 @@ const output = z.array(
   z.strictObject({
     id: z.string(),
     format: z.enum(WEBHOOK_FORMATS),
-    url: z.string().describe("Of `slack` and `teams`: the host and the last four characters."),
-    routing_key: z.string().nullable().describe("Of `pagerduty`: the last four characters."),
+    url: z.string().describe("For `slack` and `teams`, the host and the last four characters."),
+    routing_key: z.string().nullable().describe("The last four characters; `pagerduty` only."),
     alerts: z.array(z.enum(WEBHOOK_ALERTS)),
     disabled_at: disabledAt("its URL or routing key is set again"),
     secret: z
       .string()
       .exactOptional()
-      .describe("Of `standard`, only in the answer that sets the URL: it is never shown again."),
+      .describe("For `standard`, only in the response that sets the URL; it is never shown again."),
   }),
 );
 
@@ -191,7 +189,7 @@ function explainOne(one: WantedWebhook, known: FurtherWebhook | undefined): read
     return ["format", "cannot be changed: remove the webhook and add another"];
   }
   if (format !== "pagerduty" && one.routing_key !== undefined) {
-    return ["routing_key", "is for `pagerduty` alone"];
+    return ["routing_key", "is only for `pagerduty`"];
   }
   if (known !== undefined) {
     const isElsewhere = one.url !== undefined && one.url !== known.url;

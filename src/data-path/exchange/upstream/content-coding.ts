@@ -34,7 +34,7 @@ export function isDecodable(coding: string): boolean {
 
 /** Explains to client and log why a body could not be read. */
 export function describeCoding(coding: string): string {
-  return `The model server sent its answer with \`content-encoding: ${coding.slice(0, 40)}\`, which this gateway does not read.`;
+  return `The model server's response has \`content-encoding: ${coding.slice(0, 40)}\`, which this gateway can't read.`;
 }
 
 /** Replaces the reason of an error response whose coding is unreadable. */
