@@ -1,12 +1,20 @@
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import type { Config } from "../../shared/config/schema.ts";
 import { entryFile } from "../../shared/host/package-files.ts";
 import { cleanText } from "../../shared/text/plain-text.ts";
 import { openScreen } from "./terminal/screen.ts";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { COMPANY_NAME } from "../demo/sample/company.ts";
+import type { CallManagement } from "../demo/sample/fill.ts";
+import type { StackFacts } from "../launcher/summary.ts";
+import { AdminClient } from "./management/admin-client.ts";
 import { CommandError } from "./management/command-error.ts";
 import { readFolderToken } from "./management/folder-token.ts";
+import { parseLimit } from "./management/option-values.ts";
+
+const SAMPLE_KEYS = 24;
+const MAX_SAMPLE_KEYS = 10_000;
 
 export function addUpCommand(program: Command): void {
   program
@@ -24,23 +32,51 @@ export function addUpCommand(program: Command): void {
       "base URL of a running model server, such as http://127.0.0.1:8000/v1: its models are written into a new gateway.yaml, with prices of 0",
     )
     .option("--upstream-key-env <name>", "environment variable with the API key of this model server")
+    .option(
+      "--sample-data [keys]",
+      `organization ${COMPANY_NAME} with a month of invented use, to see the pages filled; number of API keys, default ${SAMPLE_KEYS}`,
+      parseSampleKeys,
+    )
     .option("--json", "one JSON line when ready: base_url, admin_url, admin_token, demo_key")
     .action((options: UpCommandOptions) => upAction(options));
 }
 
 interface UpCommandOptions extends UpConfigOptions {
   readonly json?: true;
+  /** True: the default number of keys. */
+  readonly sampleData?: true | number;
 }
 
 async function upAction(options: UpCommandOptions): Promise<void> {
   const { launch } = await import("../launcher/launch.ts");
+  const { sampleData } = options;
+  const keys = sampleData === true ? SAMPLE_KEYS : sampleData;
   const code = await launch({
     configFile: await chooseConfig(options),
     json: options.json === true,
     entry: entryFile(),
+    ...(keys === undefined ? {} : { prepare: (config, facts) => fillRunning(config, facts, keys) }),
     afterStart: printProblems,
   });
   process.exit(code);
+}
+
+function parseSampleKeys(text: string): number {
+  const keys = parseLimit(text);
+  if (keys <= MAX_SAMPLE_KEYS) return keys;
+  throw new InvalidArgumentError(`expected at most ${MAX_SAMPLE_KEYS} API keys`);
+}
+
+async function fillRunning(config: Config, { adminUrl, adminToken }: StackFacts, keys: number) {
+  const { fillSampleOf } = await import("../demo/sample/fill-running.ts");
+  const client = new AdminClient(adminUrl, adminToken);
+  const call: CallManagement = (method, path, input) => client.call(method, path, input);
+  const filled = await fillSampleOf(config, { call, keys });
+  tell(
+    filled
+      ? `Sample data: organization "${COMPANY_NAME}" with ${keys} API keys.`
+      : `Organization "${COMPANY_NAME}" exists: no sample data was added. Delete it to fill it again.`,
+  );
 }
 
 /** Prints `doctor`'s problems on stderr, one per line. */

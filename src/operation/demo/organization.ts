@@ -34,7 +34,7 @@ async function findOrganization(store: Store, key: string): Promise<string | nul
 }
 
 /** Returns a currency in which every model has a price, preferably US dollars. */
-function billingCurrency(config: Config): string {
+export function billingCurrency(config: Config): string {
   const currencies = Object.keys(config.catalog[0]?.prices ?? {});
   const common = currencies.filter((currency) => config.catalog.every((model) => currency in model.prices));
   return common.includes("USD") ? "USD" : (common[0] ?? currencies[0] ?? "USD");

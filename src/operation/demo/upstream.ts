@@ -33,7 +33,7 @@ const DEFAULT_WORD_DELAY_MS = 15;
 /** A client that reads nothing for this long is disconnected. */
 const WRITE_TIMEOUT_MS = 30_000;
 /** Models of the built-in configuration; any other name is served as well. */
-const MODEL_IDS = ["echo", "embed"];
+const MODEL_IDS = ["echo", "echo-mini", "embed"];
 
 class DemoHttpError extends Error {
   override readonly name = "DemoHttpError";

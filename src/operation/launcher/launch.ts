@@ -24,6 +24,8 @@ export interface LaunchOptions {
   readonly json: boolean;
   /** Program for starting `serve`. */
   readonly entry: string;
+  /** Called after the start, before its output; a rejection stops the stack. */
+  readonly prepare?: (config: Config, facts: StackFacts) => Promise<void>;
   /** Called after the start and its output; not awaited. */
   readonly afterStart?: (config: Config) => Promise<void>;
 }
@@ -48,17 +50,18 @@ export async function launch(options: LaunchOptions): Promise<number> {
   void requests.second.then(interrupt);
   const plan = await makePlan(options.configFile);
   stack = new Stack(plan, options.entry);
-  const ready = await startOrClean(stack, plan);
+  const facts = await startOrClean(stack, plan, options);
   isUp = true;
-  const facts = describeStack(options, stack, plan, ready);
   process.stdout.write(`${options.json ? formatJsonLine(facts) : formatSummary(facts)}\n`);
   void options.afterStart?.(plan.config);
   return runUntilStopped(stack, requests);
 }
 
-async function startOrClean(stack: Stack, plan: Plan): Promise<ServeReady> {
+async function startOrClean(stack: Stack, plan: Plan, options: LaunchOptions): Promise<StackFacts> {
   try {
-    return await stack.start();
+    const facts = describeStack(options, stack, plan, await stack.start());
+    await options.prepare?.(plan.config, facts);
+    return facts;
   } catch (error) {
     stack.kill();
     await plan.demoUpstream?.close();

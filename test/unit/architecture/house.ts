@@ -67,7 +67,7 @@ export const ARROWS: Arrows = {
     "telemetry",
   ],
   // operation: it puts the other wings together, and no other wing knows it
-  demo: ["auth", "config", "settings", "store"],
+  demo: ["auth", "catalog", "config", "pricing", "settings", "store", "telemetry"],
   doctor: ["alerts", "config", "envoy", "envoy-reasons", "model-servers", "store"],
   setup: [],
   supervisor: ["config", "envoy", "setup"],

@@ -10,7 +10,7 @@ const template = readFileSync(
 );
 
 describe("the built-in configuration", () => {
-  it("is valid, whatever is in the paths, and offers a chat and an embeddings model on the documented ports", () => {
+  it("is valid, whatever is in the paths, and offers two chat models and an embeddings model on the documented ports", () => {
     const values = { dataDir: `/srv/it's "data"`, sockets: "/srv/run", demoUrl: "http://127.0.0.1:4711" };
     const config = parseConfig(fillTemplate(template, values), { baseDir: "/" });
     expect(config).toMatchObject({
@@ -19,7 +19,7 @@ describe("the built-in configuration", () => {
       dataDir: values.dataDir,
       sidecar: { sockets: "/srv/run" },
       redis: null,
-      catalog: [{ id: "demo/echo" }, { id: "demo/embed" }],
+      catalog: [{ id: "demo/echo" }, { id: "demo/echo-mini" }, { id: "demo/embed" }],
     });
   });
 

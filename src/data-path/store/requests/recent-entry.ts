@@ -46,28 +46,34 @@ export function formatChargedEntry(input: ChargeInput, allFigures: readonly stri
   const { final, keyId, route, model } = input;
   if (final === null) return "";
   const { status, errorCode, checks, trace } = final;
-  let figures = "";
-  for (const position of LISTED_POSITIONS) {
-    figures += figures === "" ? `"${allFigures[position]}"` : `,"${allFigures[position]}"`;
-  }
   const { tags, owners, session } = input;
   return formatEntry(
     { keyId, route, model, tags, owners, session, status, errorCode, checks, trace },
-    figures,
+    allFigures,
   );
 }
 
+/** @param allFigures Figures as texts, by position; omitted: all are 0. */
 export function formatEntry(
   request: Omit<RecordedRequest, "organizationId" | "requestId">,
-  figures = NOTHING,
+  allFigures?: readonly string[],
 ): string {
   const { keyId, route, model, tags, owners, session, status, errorCode, checks, trace } = request;
   const run = session === undefined ? "" : `,${formatJsonText(session)}`;
+  const figures = allFigures === undefined ? NOTHING : joinListed(allFigures);
   const whose = (owners ?? "") === "" && run === "" ? "" : `,${formatJsonText(owners ?? "")}${run}`;
   return (
     `[${formatJsonText(keyId)},${formatJsonText(route)},${formatJsonText(model ?? "")},${formatJsonText(tags ?? "")}` +
     `,"${status}",${formatJsonText(errorCode ?? "")},${formatChecks(checks)},${formatTrace(trace)},${figures}${whose}]`
   );
+}
+
+function joinListed(allFigures: readonly string[]): string {
+  let figures = "";
+  for (const position of LISTED_POSITIONS) {
+    figures += figures === "" ? `"${allFigures[position]}"` : `,"${allFigures[position]}"`;
+  }
+  return figures;
 }
 
 /** @param items Names and values of an entry, alternating. */

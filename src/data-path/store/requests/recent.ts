@@ -10,6 +10,7 @@ import { parseInteger, parseIntegerOrNull } from "../redis/parse-reply.ts";
 import { ADMISSION_DECISIONS } from "../types/decision.ts";
 import type { RecentRequest, RecentRequestStore } from "../types/reporting.ts";
 import { type EntryFields, formatEntry, parseEntryFields } from "./recent-entry.ts";
+import { formatFigures } from "../usage/row-figures.ts";
 import { nameRefusedTexts, parseRefusalChecks } from "./refused-entry.ts";
 import { TOKEN_FIGURES, USAGE_FIGURES } from "../../../shared/usage/figures.ts";
 import { mapTokens } from "../../../shared/usage/token-usage.ts";
@@ -29,17 +30,17 @@ type Fields = EntryFields["texts"];
 
 export const createRecentRequestStore = storeOf<RecentRequestStore>({
   async recordRequest(context, request) {
-    const { organizationId, requestId } = request;
+    const { organizationId, requestId, ended } = request;
     await context.client.xadd(
       recentKey(organizationId),
       "MAXLEN",
       "~",
       RECENT_ENTRIES,
-      "*",
+      ended === undefined ? "*" : `${ended.atMs}-0`,
       "id",
       requestId,
       "request",
-      formatEntry(request),
+      formatEntry(request, ended && formatFigures(ended.figures)),
     );
   },
 

@@ -78,8 +78,10 @@ export interface RecentRequest extends TokenUsage, UsageAmounts {
   readonly checks: readonly Check[];
 }
 
-/** Entry for a request that cost nothing. */
+/** Entry for a request that is only listed: its cost is 0, or counted elsewhere. */
 export interface RecordedRequest {
+  /** End and figures of a request that ended earlier; later than that of the newest entry. Omitted: now, no figures. */
+  readonly ended?: { readonly atMs: number; readonly figures: UsageFigures } | undefined;
   /** Omitted: not measured. */
   readonly trace?: RequestTrace | undefined;
   readonly organizationId: string;
