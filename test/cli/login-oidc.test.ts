@@ -152,7 +152,7 @@ describe("inference-gateway login --oidc", () => {
       const { code, stdout } = await igw("logout");
       expect([code, stdout]).toEqual([
         0,
-        `Forgot the login in ${fileOf()}.\nEnded the sign-in at ${under.url}.\n`,
+        `Deleted the login in ${fileOf()}.\nEnded the sign-in at ${under.url}.\n`,
       ]);
       const statusOf = async (own: string): Promise<number> => {
         const headers = { authorization: `Bearer ${own}` };
@@ -168,11 +168,11 @@ describe("inference-gateway login --oidc", () => {
     const kept = readFileSync(fileOf(), "utf8");
     await igw("logout");
     writeFileSync(fileOf(), kept, { mode: 0o600 });
-    expect((await igw("logout")).stdout).toContain(`The sign-in at ${under.url} was over already.\n`);
+    expect((await igw("logout")).stdout).toContain(`The sign-in at ${under.url} had already ended.\n`);
     const away = `http://127.0.0.1:${await findFreePort()}`;
     writeFileSync(fileOf(), kept.replace(under.url, away), { mode: 0o600 });
     const { code, stdout, stderr } = await igw("logout");
-    expect([code, stdout]).toEqual([1, `Forgot the login in ${fileOf()}.\n`]);
+    expect([code, stdout]).toEqual([1, `Deleted the login in ${fileOf()}.\n`]);
     expect(stderr).toContain(
       `The sign-in at ${away} couldn't be ended: The management API at ${away} can't be reached`,
     );

@@ -37,7 +37,7 @@ const modeOf = (file: string) => statSync(file).mode & 0o777;
 
 describe("inference-gateway login", () => {
   it("keeps address and token for its user alone, and commands then need neither", async () => {
-    expect((await igw("org list")).stderr).toContain("`inference-gateway login` keeps one");
+    expect((await igw("org list")).stderr).toContain("Run `inference-gateway login`");
     const { code, stdout } = await logIn();
     expect(code).toBe(0);
     expect(stdout).toContain(`Logged in at ${admin.url}: operator, 1 organization.`);
@@ -182,7 +182,7 @@ describe("inference-gateway whoami and logout", () => {
 
   it("forgets the login, once", async () => {
     await logIn();
-    expect((await igw("logout")).stdout).toBe(`Forgot the login in ${fileOf()}.\n`);
+    expect((await igw("logout")).stdout).toBe(`Deleted the login in ${fileOf()}.\n`);
     expect(statSync(fileOf(), { throwIfNoEntry: false })).toBeUndefined();
     expect((await igw("logout")).stdout).toBe("There was no login.\n");
     expect((await igw("org list")).code).toBe(1);

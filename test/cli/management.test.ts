@@ -287,7 +287,9 @@ describe("usage, requests, token, audit, catalog", () => {
       /^Corrected\. Outside usage: 1000 input, 7 cached input, 50 output tokens of acme\/echo-small: \d/,
     );
     const again = await ok(...correct, tokens);
-    expect(again.stdout).toMatch(/^Was corrected before; nothing changed now\. Outside usage: 1000 input/);
+    expect(again.stdout).toMatch(
+      /^This correction was made before; nothing changed\. Outside usage: 1000 input/,
+    );
     const audit = await ok("audit --org", org, "--limit 1");
     expect(audit.stdout).toContain(
       "Outside usage: 1000 input, 7 cached input, 50 output tokens of acme/echo-small",

@@ -88,7 +88,7 @@ const STATEMENTS: readonly Statement[] = [
   {
     where: "the Alerts page",
     text: () => read("src/management/admin/dashboard/pages/alerts.tsx"),
-    says: ["This applies to API keys, users, groups and the organization", "(day, week, month, total)"],
+    says: ["pages of API keys, users and groups", "(day, week, month, total)"],
     never: ["once a month"],
   },
   {

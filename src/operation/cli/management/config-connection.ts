@@ -45,7 +45,10 @@ export async function connectByFolder(folder: string = process.cwd()): Promise<C
   requireLoopback(file, url);
   if (config.admin.operatorToken !== null) {
     const { location } = config.admin.operatorToken;
-    throw notTrusted(file, `takes \`admin.operator_token\` from ${location}, which may be anything of yours`);
+    throw notTrusted(
+      file,
+      `takes \`admin.operator_token\` from ${location}, which may be another secret of yours`,
+    );
   }
   const token = readFolderToken(join(config.dataDir, "operator-token"), folder);
   if ("problem" in token) throw notTrusted(file, token.problem);
@@ -109,7 +112,7 @@ function requireLoopback(file: string, url: string): void {
 
 function notTrusted(file: string, why: string): CommandError {
   return new CommandError(
-    `${file} was found in this directory, but ${why}: nothing was sent. If it is yours, name it with ` +
+    `${file} was found in this directory, but ${why}: nothing was sent. If it is yours, pass it with ` +
       "--config; otherwise pass --admin-url, or change the directory.",
   );
 }

@@ -91,9 +91,8 @@ export async function findConnection(named: NamedConnection): Promise<Connection
   const kept = readKeptLogin();
   if (kept !== null) return connectBy(kept);
   throw new CommandError(
-    "No token. `inference-gateway login` keeps one; or set IGW_ADMIN_TOKEN, or give --token-file, or --config with the " +
-      "gateway's configuration. `inference-gateway up` prints the operator's token; started without --config it is found " +
-      "in its directory.",
+    "No token. Run `inference-gateway login`, set IGW_ADMIN_TOKEN, or pass --token-file or --config. In the directory of " +
+      "a gateway that runs without --config, the command finds the operator's token.",
   );
 }
 

@@ -31,10 +31,10 @@ function readPlainFile(path: string): FolderToken {
   const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const state = fstatSync(file);
-    if (!state.isFile()) return { problem: `its token file ${path} is no plain file` };
-    if (state.nlink > 1) return { problem: `its token file ${path} is a file of another place, too` };
+    if (!state.isFile()) return { problem: `its token file ${path} isn't a plain file` };
+    if (state.nlink > 1) return { problem: `its token file ${path} is also linked from another directory` };
     if (process.getuid !== undefined && state.uid !== process.getuid()) {
-      return { problem: `its token file ${path} is another user's` };
+      return { problem: `its token file ${path} belongs to another user` };
     }
     if (state.size > MAX_TOKEN_BYTES) return { problem: `its token file ${path} is too long for a token` };
     const bytes = Buffer.alloc(MAX_TOKEN_BYTES);

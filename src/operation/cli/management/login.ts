@@ -81,14 +81,14 @@ async function loginAction(command: Command): Promise<void> {
   keepLogin({ url, token });
   process.stdout.write(
     `Logged in at ${url}: ${describeAccess(access)}.\n` +
-      `Kept in ${loginFile()}, for you alone; \`inference-gateway logout\` forgets it.\n`,
+      `Stored in ${loginFile()}, readable only by you; \`inference-gateway logout\` deletes it.\n`,
   );
 }
 
 async function logoutAction(): Promise<void> {
   const kept = readForLogout();
   const isForgotten = forgetLogin();
-  process.stdout.write(isForgotten ? `Forgot the login in ${loginFile()}.\n` : "There was no login.\n");
+  process.stdout.write(isForgotten ? `Deleted the login in ${loginFile()}.\n` : "There was no login.\n");
   if (kept !== null && isProgramToken(kept.token)) await endSignIn(kept);
 }
 
@@ -110,7 +110,7 @@ async function endSignIn(kept: KeptLogin): Promise<void> {
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     if (error instanceof RefusedCall && OVER.has(error.status)) {
-      process.stdout.write(`The sign-in at ${kept.url} was over already.\n`);
+      process.stdout.write(`The sign-in at ${kept.url} had already ended.\n`);
       return;
     }
     throw new CommandError(

@@ -110,7 +110,8 @@ function formatCorrection(corrected: JsonObject, currency: string): string {
   const usage = corrected["outside_usage"] as JsonObject | null;
   const amount = formatExactAmount(corrected["amount_microcents"], currency);
   const detail = usage === null ? "" : ` ${describeOutsideUsage(usage)}: ${amount}.`;
-  const what = corrected["repeated"] === true ? "Was corrected before; nothing changed now." : "Corrected.";
+  const what =
+    corrected["repeated"] === true ? "This correction was made before; nothing changed." : "Corrected.";
   const spent = formatAmount(corrected["organization_spent_cents"], currency);
   return `${what}${detail} The organization has spent ${spent} in ${String(corrected["month"])}.\n`;
 }

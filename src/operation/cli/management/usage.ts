@@ -68,7 +68,7 @@ const show: OrganizationCommandRow = {
         "--group-by <groups>",
         "comma-separated: hour, day, week or month; key, user, group, model, session, tag:<name>",
       )
-      .option("--top <count>", "only so many of the largest groups, and one row for the others")
+      .option("--top <count>", "number of the largest groups to show; one row sums up the others")
       .option("--order <figure>", "figure that --top goes by: cost (default), requests or tokens")
       .option("--key <id or name>", "only this API key's requests, by id or name")
       .option("--user <user>", "only this user's requests, by id, name or email address")
@@ -205,5 +205,5 @@ function formatGap({ complete_from: completeFrom }: JsonObject): string {
 
 function formatNotice({ most, has_other: hasOther }: JsonObject): string {
   if (hasOther !== true) return "";
-  return `\nMore than ${String(most)} combinations of tags: what came later counts as "other".\n`;
+  return `\nMore than ${String(most)} combinations of tags: further combinations count as "other".\n`;
 }

@@ -27,10 +27,10 @@ async function showAlerts(page: OrganizationPageCall): Promise<PageAnswer> {
   return showPage(
     <Layout page={page} title="Alerts" section="alerts">
       <p>
-        Budgets alert at 80 % and 100 %, hard caps at 90 % and 100 %, daily limits at 100 %, or at the
-        percentages that a limit has of its own: once in each window. Choose percentages and recipients in{" "}
-        <a href={`${page.base}/settings`}>Inference settings</a>, and on the pages of API keys, users and
-        groups.
+        Budgets alert at 80 % and 100 %, hard caps at 90 % and 100 %, daily limits at 100 %, unless a limit
+        has its own percentages. Each alert fires once in each window (day, week, month, total). Change
+        percentages and recipients in <a href={`${page.base}/settings`}>Inference settings</a>, and
+        percentages also on the pages of API keys, users and groups.
       </p>
       {page.unreadAlerts > 0 ? (
         <Form page={page} action={`${page.base}/alerts/read`} class="actions">
