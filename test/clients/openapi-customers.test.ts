@@ -85,6 +85,17 @@ describe("the customers' document", () => {
     }
   });
 
+  it("says what GET /v1/usage answers, which is the key's own by day and model", async () => {
+    const read = () => chat.send({ method: "GET", path: "/v1/usage" });
+    const [today = ""] = new Date().toISOString().split("T");
+    const charged = { model: GOLD_MODEL, requests: 1, input_tokens: 6, cached_input_tokens: 4 };
+    await expect.poll(async () => (await read()).json()).toMatchObject({ to: today, data: [charged] });
+    const other = (await chat.stack.createKey()).key;
+    const empty = await chat.stack.send({ path: "/v1/usage", key: other });
+    expect(empty.json()).toMatchObject({ data: [], has_more: false, next: null });
+    for (const answer of [empty, await read()]) expect(await findBreaches("/v1/usage", answer)).toEqual([]);
+  });
+
   it.each(["/v1/models", "/v1/models?include=aliases&limit=2"])("says what GET %s answers", async (path) => {
     const answer = await chat.send({ method: "GET", path });
     expect(answer.status).toBe(200);

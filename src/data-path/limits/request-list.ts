@@ -22,13 +22,13 @@ export function readRequestPage(query: URLSearchParams): PageInput {
   const [limit, after] = [query.get("limit"), query.get("after")];
   const count = limit === null ? DEFAULT_REQUESTS : /^\d{1,3}$/.test(limit) ? Number(limit) : 0;
   if (count < 1 || count > MAX_REQUESTS) {
-    throw invalid("limit", `expected a whole number from 1 to ${MAX_REQUESTS}`);
+    throw invalidParameter("limit", `expected a whole number from 1 to ${MAX_REQUESTS}`);
   }
   if (after !== null && !isRequestCursor(after))
-    throw invalid("after", "expected `next` of the previous page");
+    throw invalidParameter("after", "expected `next` of the previous page");
   return { limit: count, after };
 }
 
-function invalid(param: string, expected: string): GatewayError {
+export function invalidParameter(param: string, expected: string): GatewayError {
   return new GatewayError("invalid_parameter", { message: `${param}: ${expected}.`, param });
 }

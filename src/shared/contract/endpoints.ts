@@ -81,6 +81,7 @@ export const ENDPOINTS = [
   { path: "/v1/models", name: "models", protocol: "chat", method: "GET", kind: "tells" },
   { path: "/v1/models/{model}", name: "model", protocol: "chat", method: "GET", kind: "tells" },
   { path: "/v1/key", name: "key", protocol: "chat", method: "GET", kind: "tells" },
+  { path: "/v1/usage", name: "usage", protocol: "chat", method: "GET", kind: "tells" },
   { path: "/v1/requests", name: "requests", protocol: "chat", method: "GET", kind: "tells" },
   { path: "/v1/requests/{request_id}", name: "request", protocol: "chat", method: "GET", kind: "tells" },
   { path: "/readyz", name: "readiness", protocol: "chat", method: "GET", kind: "probes" },

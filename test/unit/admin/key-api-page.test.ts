@@ -30,6 +30,7 @@ const { paths, components } = createCustomersDocument() as unknown as Document;
 /** Section → its calls, and the schema whose fields it lists. */
 const SECTIONS: Readonly<Record<string, { readonly calls: readonly string[]; readonly schema: string }>> = {
   key: { calls: ["/v1/key"], schema: "Key" },
+  usage: { calls: ["/v1/usage"], schema: "UsageList" },
   request: { calls: ["/v1/requests", "/v1/requests/{request_id}"], schema: "Request" },
   models: { calls: ["/v1/models", "/v1/models/{model}"], schema: "Model" },
 };

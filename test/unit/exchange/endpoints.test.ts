@@ -20,6 +20,7 @@ describe("findEndpoint", () => {
     ["/v1/models", "models", "chat", null],
     ["/v1/models/acme/echo", "model", "chat", "acme/echo"],
     ["/v1/models/acme%2Fecho", "model", "chat", "acme/echo"],
+    ["/v1/usage?from=2026-11-01", "usage", "chat", null],
     ["/v1/requests", "requests", "chat", null],
     ["/v1/requests?limit=5", "requests", "chat", null],
     ["/v1/requests/req_1", "request", "chat", "req_1"],

@@ -29,6 +29,7 @@ function open(changes: Partial<LocalEndpointServices["store"]> = {}) {
       readLimits: () => Promise.resolve({ timeMs: 0, limits: [] }),
       findRequest: none,
       listRequests: () => Promise.resolve({ items: [], next: null }),
+      readUsageOfDay: away,
       ...changes,
     },
     meter,
@@ -112,6 +113,13 @@ describe("an endpoint that the gateway answers by itself", () => {
       status: 401,
     },
     { name: "it is not the key's", endpoint: "request", changes: {}, code: "request_not_found", status: 404 },
+    {
+      name: "Redis fails",
+      endpoint: "usage",
+      changes: {},
+      code: "gateway_unavailable",
+      status: 503,
+    },
     {
       name: "Redis fails",
       endpoint: "request",

@@ -1,4 +1,4 @@
-/** Endpoints that the gateway serves itself: models, the key's status, recent requests. */
+/** Endpoints that the gateway serves itself: models, the key's status and usage, recent requests. */
 import type { Catalog } from "../../catalog/catalog.ts";
 import { getModel, listModels, type ModelQuestion } from "../../catalog/models-response.ts";
 import { GatewayError } from "../../../shared/contract/errors.ts";
@@ -6,6 +6,7 @@ import type { Admission } from "../../limits/admission.ts";
 import { type KeyStatusStore, readKeyStatus } from "../../limits/read-key-status.ts";
 import { formatRequestStatus, withoutAmounts } from "../../limits/request-status.ts";
 import { readRequestPage, type RequestList } from "../../limits/request-list.ts";
+import { UsageLists } from "../../limits/usage-list.ts";
 import type { RecentRequest } from "../../store/types/reporting.ts";
 import type { Store } from "../../store/types.ts";
 import type { RequestMeter } from "../../../shared/telemetry/request-meter.ts";
@@ -26,15 +27,16 @@ export interface LocalEndpoints {
 export interface LocalEndpointServices {
   readonly catalog: () => Catalog;
   readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
-  readonly store: KeyStatusStore & Pick<Store, "findRequest" | "listRequests">;
+  readonly store: KeyStatusStore & Pick<Store, "findRequest" | "listRequests" | "readUsageOfDay">;
   readonly meter: Pick<RequestMeter, "finished">;
 }
 
 export function createLocalEndpoints(services: LocalEndpointServices): LocalEndpoints {
   const { meter } = services;
+  const usageLists = new UsageLists(services.store);
   return {
     answer: (admission, path) =>
-      telling(admission, meter, () => answerWithoutBody(services, admission, path)),
+      telling(admission, meter, () => answerWithoutBody({ ...services, usageLists }, admission, path)),
   };
 }
 
@@ -59,7 +61,7 @@ async function telling(
 }
 
 async function answerWithoutBody(
-  services: LocalEndpointServices,
+  services: LocalEndpointServices & { readonly usageLists: UsageLists },
   admission: Admission,
   path: string,
 ): Promise<unknown> {
@@ -70,6 +72,8 @@ async function answerWithoutBody(
       return getModel(services.catalog(), questionOf(services, admission), admission.resource ?? "");
     case "key":
       return keyStatus(services, admission);
+    case "usage":
+      return reachable(services.usageLists.read(admission, queryOf(path)));
     case "requests":
       return requestList(services, admission, queryOf(path));
     case "request":
@@ -143,7 +147,7 @@ async function reachable<Value>(answer: Promise<Value>): Promise<Value> {
   try {
     return await answer;
   } catch (error) {
-    throw new GatewayError("gateway_unavailable", { cause: error });
+    throw error instanceof GatewayError ? error : new GatewayError("gateway_unavailable", { cause: error });
   }
 }
 

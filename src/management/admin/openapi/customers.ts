@@ -7,6 +7,7 @@ import { modelBody, modelListBody } from "../../../data-path/catalog/answer-sche
 import { ERRORS, type ErrorCode } from "../../../shared/contract/errors.ts";
 import { keyStatus } from "../../../data-path/limits/key-status.ts";
 import { DEFAULT_REQUESTS, MAX_REQUESTS, requestList } from "../../../data-path/limits/request-list.ts";
+import { usageList } from "../../../data-path/limits/usage-list.ts";
 import { requestStatus } from "../../../data-path/limits/request-status.ts";
 import { errorBody } from "../schemas/fields.ts";
 import {
@@ -18,7 +19,7 @@ import {
 } from "./describe-schemas.ts";
 
 const DESCRIPTION =
-  "Calls for an API key about itself: its limits, spend and headroom, its requests, its models. Each call takes one request from the rate limit, is free, and isn't blocked by caps. Amounts are whole cents (`…_cents`) or millionths of a cent (`…_microcents`) of the organization's currency.";
+  "Calls for an API key about itself: its limits, spend and headroom, its usage, its requests, its models. Each call takes one request from the rate limit, is free, and isn't blocked by caps. Amounts are whole cents (`…_cents`) or millionths of a cent (`…_microcents`) of the organization's currency.";
 
 /** Address of the gateway if `listen` is not set. */
 const DEFAULT_SERVER = { url: "http://127.0.0.1:10000", description: "`listen` of gateway.yaml." };
@@ -27,6 +28,7 @@ const named = z
   .registry<{ id: string }>()
   .add(keyStatus, { id: "Key" })
   .add(requestStatus, { id: "Request" })
+  .add(usageList, { id: "UsageList" })
   .add(requestList, { id: "RequestList" })
   .add(modelBody, { id: "Model" })
   .add(modelListBody, { id: "ModelList" })
@@ -59,6 +61,18 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
     operationId: "getKey",
     summary: "Limits, spend and headroom of the key, and what blocks it.",
     answer: keyStatus,
+  },
+  "/v1/usage": {
+    operationId: "listUsage",
+    summary: "Show what requests of the key used and cost, by day and model, newest day first.",
+    parameters: [
+      describeParameter("query", "from", "First day (UTC); default: the first of this month.", {
+        examples: ["2026-11-01"],
+      }),
+      describeParameter("query", "to", "Last day (UTC); default: today.", { examples: ["2026-11-21"] }),
+    ],
+    answer: usageList,
+    errors: { 400: describeCode("invalid_parameter") },
   },
   "/v1/requests": {
     operationId: "listRequests",
