@@ -163,19 +163,29 @@ const GENERATED = /<!-- ([\w ]+?)(?:: begin)? -->\n[^]*?<!-- (?:\1: )?end -->/g;
 /** Other words of a page, tables and code included. A page with more is two pages. */
 const MAX_PAGE_WORDS = 1_500;
 
+/** README.md and docs/, generated tables included. */
+const MAX_WORDS_OF_DOCS = 46_000;
+
+/** The changelog grows with each release. */
+const FILES = [...new Set(readPages().map(({ file }) => file))].filter((file) => file !== "CHANGELOG.md");
+
+/** Bars of tables and marks of lists are no words. */
+const countWords = (text: string): number =>
+  text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+const readPage = (file: string): string => readFileSync(new URL(`../../../${file}`, import.meta.url), "utf8");
+
 it("pages have at most 1,500 words", () => {
-  // The changelog grows with each release.
-  const pages = [...new Set(readPages().map(({ file }) => file))].filter((file) => file !== "CHANGELOG.md");
-  const tooLong = pages.flatMap((file) => {
-    const text = readFileSync(new URL(`../../../${file}`, import.meta.url), "utf8");
-    // Bars of tables and marks of lists are no words.
-    const words = text
-      .replaceAll(GENERATED, "")
-      .split(/\s+/)
-      .filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+  const tooLong = FILES.flatMap((file) => {
+    const words = countWords(readPage(file).replaceAll(GENERATED, ""));
     return words <= MAX_PAGE_WORDS ? [] : [`${file}: ${words} words`];
   });
   expect(tooLong).toEqual([]);
+});
+
+it("the documentation has at most 46,000 words", () => {
+  const docs = FILES.filter((file) => file === "README.md" || file.startsWith("docs/"));
+  expect(docs.length).toBeGreaterThan(40);
+  expect(docs.reduce((sum, file) => sum + countWords(readPage(file)), 0)).toBeLessThan(MAX_WORDS_OF_DOCS);
 });
 
 it("no word is allowed that is not used", () => {
