@@ -250,4 +250,11 @@ describe(`deploy/grafana/inference-gateway.json${SKIPPED_WHY}`, () => {
       return true;
     });
   });
+
+  it.skipIf(PROMETHEUS === null)("names organizations by their names", async () => {
+    const panel = dashboard.queries.find(({ panel: title }) => title.startsWith("Spend per hour, ten"));
+    const { name } = await chat.stack.admin("GET", `/api/organizations/${chat.key.organizationId}`);
+    const series = await prometheus().query(panel?.expression ?? "");
+    expect(series.map(({ metric }) => metric["organization"])).toContain(name);
+  });
 });

@@ -5,7 +5,8 @@ interface Dashboard {
   readonly templating: { readonly list: readonly { readonly name: string; readonly query: string }[] };
   readonly panels: readonly {
     readonly title: string;
-    readonly targets: readonly { readonly expr: string }[];
+    /** A row, which folds the panels below it, has none. */
+    readonly targets?: readonly { readonly expr: string }[];
   }[];
 }
 
@@ -17,8 +18,11 @@ export function readDashboard(): {
   readonly names: readonly string[];
 } {
   const { panels, templating } = JSON.parse(readFileSync(FILE, "utf8")) as Dashboard;
-  const queries = panels.flatMap(({ title, targets }) =>
-    targets.map(({ expr }) => ({ panel: title, expression: expr.replaceAll("$instance", ".*") })),
+  const queries = panels.flatMap(({ title, targets = [] }) =>
+    targets.map(({ expr }) => ({
+      panel: title,
+      expression: expr.replaceAll("$instance", ".*").replaceAll("$__range", "1h"),
+    })),
   );
   const texts = [
     ...queries.map(({ expression }) => expression),

@@ -51,6 +51,12 @@ export const METRICS = {
     "Cost of finished requests, in microcents (millionths of a cent); `other` after a worker's first 100 organizations.",
     ["organization_id", "model", "currency"],
   ),
+  organizationInfo: gauge(
+    "inference_gateway_organization_info",
+    "Always 1; the labels name each organization that has spend above.",
+    ["organization_id", "organization"],
+    "max",
+  ),
   upstreamRetries: counter(
     "inference_gateway_upstream_retries_total",
     "Requests that the gateway retried at another server of their upstream.",

@@ -11,6 +11,7 @@ export interface FinishedRequest {
   /** Name of the endpoint, never the path. */
   readonly route: string;
   readonly organizationId: string | null;
+  readonly organizationName: string | null;
   readonly keyId: string | null;
   readonly currency: string | null;
   /** Catalog id. */
@@ -106,7 +107,8 @@ const KNOWN_TIERS: ReadonlySet<string> = new Set([
 
 export class RequestMeter {
   readonly #options: RequestMeterOptions;
-  readonly #organizations = new Set<string>();
+  /** Names by id. */
+  readonly #organizations = new Map<string, string>();
   /** Series by model ('' for none) and endpoint. */
   readonly #routes = new Map<string, Map<string, RouteSeries>>();
   /** Series by code, with the period appended for caps. */
@@ -188,7 +190,7 @@ export class RequestMeter {
     for (const { field, counter } of series.tokens) {
       if (tokens[field] > 0) counter.inc(tokens[field]);
     }
-    const organization_id = this.#labelOf(request.organizationId);
+    const organization_id = this.#labelOf(request);
     const currency = request.currency ?? "";
     const spend = childOf(series.spend, currency, () => new Map<string, CounterSeries>());
     childOf(spend, organization_id, () => metrics.spend.series({ organization_id, model, currency })).inc(
@@ -205,12 +207,17 @@ export class RequestMeter {
     if (request.status === 200) observeAnswer(series, request, tokens);
   }
 
-  #labelOf(organizationId: string | null): string {
-    if (organizationId === null) return "";
-    if (this.#organizations.has(organizationId)) return organizationId;
-    if (this.#organizations.size >= MAX_ORGANIZATION_LABELS) return "other";
-    this.#organizations.add(organizationId);
-    return organizationId;
+  #labelOf({ organizationId: id, organizationName }: FinishedRequest): string {
+    if (id === null) return "";
+    const known = this.#organizations.get(id);
+    if (known === undefined && this.#organizations.size >= MAX_ORGANIZATION_LABELS) return "other";
+    const name = organizationName ?? "";
+    if (known === name) return id;
+    const { organizationInfo } = this.#options.metrics;
+    if (known !== undefined) organizationInfo.remove({ organization_id: id, organization: known });
+    organizationInfo.set({ organization_id: id, organization: name }, 1);
+    this.#organizations.set(id, name);
+    return id;
   }
 }
 

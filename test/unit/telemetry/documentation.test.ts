@@ -114,9 +114,28 @@ describe("deploy/prometheus/inference-gateway.rules.yml", () => {
 
 describe("deploy/grafana/inference-gateway.json", () => {
   const dashboard = JSON.parse(read("deploy/grafana/inference-gateway.json")) as {
-    panels: { title: string; targets: { expr: string }[] }[];
+    panels: {
+      type: string;
+      title: string;
+      targets?: { expr: string; legendFormat: string }[];
+      fieldConfig?: { defaults: { unit?: string; thresholds?: object } };
+    }[];
   };
-  const expressions = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+  const panels = dashboard.panels.filter(({ type }) => type !== "row");
+  const targets = panels.flatMap((panel) => panel.targets ?? []);
+  const expressions = targets.map(({ expr }) => expr);
+
+  it("begins with four figures, has a unit for each panel, and names no series by an id", () => {
+    expect(dashboard.panels.slice(0, 5).map(({ title }) => title)).toEqual([
+      "Now",
+      "Success",
+      "Spend today",
+      "Duration, p95",
+      "Open alerts",
+    ]);
+    expect(panels.filter(({ fieldConfig }) => fieldConfig?.defaults.unit === undefined)).toEqual([]);
+    expect(targets.filter(({ legendFormat }) => /_id\b/.test(legendFormat))).toEqual([]);
+  });
 
   it("names no metric and no label that the gateway does not export", () => {
     expect(findUnknown(expressions)).toEqual([]);

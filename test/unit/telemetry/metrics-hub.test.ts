@@ -134,6 +134,7 @@ describe("RequestMeter", () => {
   const finished = {
     requestId: "req_1",
     route: "messages",
+    organizationName: "Acme",
     keyId: "key_1",
     currency: "USD",
     model: "acme/a",
@@ -161,6 +162,24 @@ describe("RequestMeter", () => {
     expect(rows).toHaveLength(MAX_ORGANIZATION_LABELS + 1);
     expect(sumOf(page, "inference_gateway_spend_microcents_total")).toBe(7 * organizations);
     expect(sumOf(page, "inference_gateway_spend_microcents_total", { organization_id: "other" })).toBe(350);
+  });
+
+  it("names each organization with a label, by its latest name", async () => {
+    const metrics = createMetrics();
+    const meter = new RequestMeter({ metrics, logger: { isOn: false, write: () => undefined } });
+    const settled = { tokens, costMicrocents: 7n, estimated: false, unpricedServiceTier: null };
+    for (const [organizationId, organizationName] of [
+      ["org_1", "Acme"],
+      ["org_2", "Globex"],
+      ["org_1", "Acme Labs"],
+    ] as const) {
+      meter.finished({ ...finished, organizationId, organizationName, settled });
+    }
+    const page = parseMetrics(await metrics.registry.metrics());
+    const named = page.filter(({ name }) => name === "inference_gateway_organization_info");
+    expect(
+      named.map(({ labels }) => `${labels["organization_id"]} ${labels["organization"]}`).sort(),
+    ).toEqual(["org_1 Acme Labs", "org_2 Globex"]);
   });
 
   it("makes the line of a request only where somebody reads it", () => {

@@ -5,7 +5,7 @@ import type { FinishedRequest } from "../../../shared/telemetry/request-meter.ts
 
 /** Identity of a request; unknown fields are omitted. */
 export type Ended = Pick<Admission, "requestId" | "endpoint"> &
-  Partial<Pick<FinishedRequest, "organizationId" | "keyId" | "currency">>;
+  Partial<Pick<FinishedRequest, "organizationId" | "organizationName" | "keyId" | "currency">>;
 
 /** Result of a request; fields of stages that it did not reach are omitted. */
 export type End = Pick<FinishedRequest, "status" | "durationMs"> & {
@@ -16,7 +16,8 @@ export type End = Pick<FinishedRequest, "status" | "durationMs"> & {
 
 /** Builds the one event from which metrics and the request log learn of a request. */
 export function describeEnd(ended: Ended, end: End): FinishedRequest {
-  const { requestId, endpoint, organizationId = null, keyId = null, currency = null } = ended;
+  const { requestId, endpoint, organizationId = null, organizationName = null } = ended;
+  const { keyId = null, currency = null } = ended;
   const {
     model = null,
     settled = null,
@@ -28,6 +29,7 @@ export function describeEnd(ended: Ended, end: End): FinishedRequest {
     requestId,
     route: endpoint,
     organizationId,
+    organizationName,
     keyId,
     currency,
     model,
