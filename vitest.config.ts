@@ -36,7 +36,7 @@ const HOSTILE = 6;
 
 /** Of the store's files, those that run on a cluster on each push: each script in one of them (shared-cluster.ts). */
 const ON_CLUSTER =
-  "test/{alerts/webhooks,store/{api-keys,audit,charge,cluster,deleted-organizations,external-users,key-owners,organization-names,rebuild-usage,sessions,tags,token-limits,usage,usage-sums,windows-counted}}.test.ts";
+  "test/{alerts/{watch,webhooks},store/{api-keys,audit,charge,cluster,deleted-organizations,external-users,key-owners,organization-names,rebuild-usage,sessions,tags,token-limits,usage,usage-sums,windows-counted}}.test.ts";
 
 export default defineConfig({
   test: {

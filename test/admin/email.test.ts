@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createMailer } from "../../src/management/alerts/mailer.ts";
 import { callCli } from "../cli/call-cli.ts";
 import { type MailServer, startMailServer } from "../support/mail-server.ts";
+import { NO_WATCH } from "../support/no-watch.ts";
 import {
   type AdminUnderTest,
   createOrganization,
@@ -83,7 +84,7 @@ describe("POST …/email/test", () => {
       const id = await createOrganization(without);
       await without.store.changeOrganization(
         id,
-        { notifications: { dashboard: true, emails: EMAILS, webhook: null, webhooks: [] } },
+        { notifications: { ...NO_WATCH, dashboard: true, emails: EMAILS, webhook: null, webhooks: [] } },
         null,
       );
       const { message } = await without.refused("POST", `/api/organizations/${id}/email/test`);

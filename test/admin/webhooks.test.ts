@@ -6,7 +6,14 @@ import { type AdminUnderTest, createOrganization, startAdmin } from "./admin-fix
 
 const ROUTING_KEY = "0123456789abcdef0123456789abcdef";
 const SLACK_URL = "https://hooks.slack.com/services/T000/B000/s3cretXYZ";
-const ALL = ["budget_near", "budget_reached", "hard_cap_near", "hard_cap_reached"];
+const ALL = [
+  "budget_near",
+  "budget_reached",
+  "hard_cap_near",
+  "hard_cap_reached",
+  "forecast",
+  "sudden_spend",
+];
 
 let admin: AdminUnderTest;
 let receiver: WebhookReceiver;

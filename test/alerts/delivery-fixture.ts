@@ -6,6 +6,7 @@ import { EmailChannel } from "../../src/management/alerts/email-channel.ts";
 import type { Mailer } from "../../src/management/alerts/mailer.ts";
 import type { RetrySchedule } from "../../src/management/alerts/retry-schedule.ts";
 import { createWebhookSecret } from "../../src/management/alerts/signature.ts";
+import { readSummary } from "../../src/management/alerts/summary.ts";
 import { WebhookChannel } from "../../src/management/alerts/webhook-channel.ts";
 import { systemClock } from "../../src/shared/time/clock.ts";
 import { listenForAlerts } from "../../src/data-path/store/alerts/alert-listener.ts";
@@ -21,6 +22,7 @@ import {
   type TestKey,
 } from "../store/fixture.ts";
 import { waitFor } from "../support/wait.ts";
+import { NO_WATCH } from "../support/no-watch.ts";
 import type { WebhookReceiver } from "../support/webhook-receiver.ts";
 
 export const CENT = 1_000_000n;
@@ -40,7 +42,14 @@ export function createDelivery({ store, client }: OpenedStore, options: Delivery
   return new AlertDelivery({
     store,
     channels: {
-      email: new EmailChannel({ mailer, store, ...emails, pagesUrl: "https://gateway.example.org", logger }),
+      email: new EmailChannel({
+        mailer,
+        store,
+        ...emails,
+        pagesUrl: "https://gateway.example.org",
+        logger,
+        readDetails: (message, organization) => readSummary(store, message, organization),
+      }),
       webhook: new WebhookChannel({
         store,
         clock: systemClock,
@@ -92,7 +101,7 @@ export function createHookedKey(
 ): Promise<TestKey> {
   const { emails = [], dashboard = true, ...settings } = organization;
   const secrets = [{ secret: createWebhookSecret(), expiresAtMs: null }];
-  const notifications = { dashboard, emails, webhook: { url, secrets }, webhooks: [] };
+  const notifications = { ...NO_WATCH, dashboard, emails, webhook: { url, secrets }, webhooks: [] };
   return createTestKey(store, key, { notifications, ...settings });
 }
 

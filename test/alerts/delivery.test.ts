@@ -13,6 +13,7 @@ import {
   trackDeliveries,
   waitForStates,
 } from "./delivery-fixture.ts";
+import { NO_WATCH } from "../support/no-watch.ts";
 import { monthLimits } from "../support/month-limits.ts";
 
 const test = withTestStore();
@@ -87,7 +88,7 @@ describe("delivery", () => {
       test,
       receiver.url,
       { limits: monthLimits({ budget: 1 }) },
-      { notifications: { dashboard: true, emails: [], webhook: null, webhooks: [] } },
+      { notifications: { ...NO_WATCH, dashboard: true, emails: [], webhook: null, webhooks: [] } },
     );
     await spend(test, key, CENT);
     await waitForStates(test, key, "webhook", ["off", "off"]);

@@ -5,6 +5,7 @@ import { alertCourierKey, emailCountKey } from "../../src/data-path/store/redis/
 import { addTestKey, createTestKey, type TestKey, withTestStore } from "../store/fixture.ts";
 import { waitFor } from "../support/wait.ts";
 import { CENT, listStates, spend, trackDeliveries, waitForStates } from "./delivery-fixture.ts";
+import { NO_WATCH } from "../support/no-watch.ts";
 import { monthLimits } from "../support/month-limits.ts";
 
 const test = withTestStore();
@@ -56,7 +57,7 @@ async function endHour({ organizationId }: TestKey): Promise<void> {
 describe("emails of one organization", () => {
   it("are so many in an hour, then one that tells of all that waited, to allowed domains only", async () => {
     const { sent, mailer, ...recorder } = createRecorder();
-    const notifications = { dashboard: true, emails: EMAILS, webhook: null, webhooks: [] };
+    const notifications = { ...NO_WATCH, dashboard: true, emails: EMAILS, webhook: null, webhooks: [] };
     const key = await createTestKey(test.store, {}, { notifications });
     start({ mailer, emails });
     for (let alert = 0; alert < 40; alert += 1) await fire(key, `key-${alert}`);
@@ -99,7 +100,13 @@ describe("emails of one organization", () => {
 
   it("count once however often the mail server fails, and tell of the same alerts then", async () => {
     const recorder = createRecorder();
-    const notifications = { dashboard: true, emails: ["a@example.com"], webhook: null, webhooks: [] };
+    const notifications = {
+      ...NO_WATCH,
+      dashboard: true,
+      emails: ["a@example.com"],
+      webhook: null,
+      webhooks: [],
+    };
     const key = await createTestKey(test.store, {}, { notifications });
     start({ mailer: recorder.mailer, emails });
     for (let alert = 0; alert < 4; alert += 1) await fire(key, `key-${alert}`);

@@ -11,11 +11,13 @@ import type { OrganizationRecord } from "../../src/data-path/store/types/managem
 import { ORGANIZATION } from "../store/fixture.ts";
 import { type MailServer, type MailServerOptions, startMailServer } from "../support/mail-server.ts";
 import { createTestAuthority } from "../support/tls.ts";
+import { NO_WATCH } from "../support/no-watch.ts";
 import { ALERT, messageOf } from "../unit/alerts/alert-fixture.ts";
 
 const EMAILS = ["a@example.com", "b@example.com"];
 const QUEUED = { channel: "email", queuedAtMs: 0, entryId: "1-0" } as const;
 const UNBOUNDED = {
+  readDetails: async () => [],
   store: { takeEmail: async () => 0, listQueued: async () => [] },
   maxPerHour: 1,
   allowedDomains: null,
@@ -54,7 +56,7 @@ function createChannel(
 }
 
 function attempt(channel: EmailChannel, progress = "", changes: Partial<OrganizationRecord> = {}) {
-  const notifications = { dashboard: true, emails: EMAILS, webhook: null, webhooks: [] };
+  const notifications = { ...NO_WATCH, dashboard: true, emails: EMAILS, webhook: null, webhooks: [] };
   const organization = {
     ...ORGANIZATION,
     id: ALERT.organizationId,
@@ -109,7 +111,13 @@ describe("a mail", () => {
         createdAtMs: 0,
         deletedAtMs: null,
         version: 1,
-        notifications: { dashboard: true, emails: ["a@example.com"], webhook: null, webhooks: [] },
+        notifications: {
+          ...NO_WATCH,
+          dashboard: true,
+          emails: ["a@example.com"],
+          webhook: null,
+          webhooks: [],
+        },
       },
       progress: "",
       signal: new AbortController().signal,
@@ -210,7 +218,7 @@ describe("the mail server's security", () => {
 describe("the email channel", () => {
   it("is off when there are no addresses", async () => {
     const server = await startServer();
-    const notifications = { dashboard: true, emails: [], webhook: null, webhooks: [] };
+    const notifications = { ...NO_WATCH, dashboard: true, emails: [], webhook: null, webhooks: [] };
     expect(await attempt(createChannel(server), "", { notifications })).toEqual({ outcome: "off" });
   });
 

@@ -68,6 +68,20 @@ describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
     await getStack().admin("PATCH", api, { limits: [] });
   });
 
+  it("saves alerts on the forecast, on sudden spend, and the summary", async () => {
+    await page.goto(`${base}/settings`);
+    await page.getByLabel("Alert on the forecast").check();
+    await page.getByLabel("Alert on sudden spend, percent of a usual day").fill("300");
+    await page.getByLabel("Summary by email").selectOption("week");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("Saved.").waitFor();
+    expect((await getStack().admin("GET", api))["notifications"]).toMatchObject({
+      forecast: true,
+      sudden_spend_percent: 300,
+      summary: "week",
+    });
+  });
+
   it("says what has become of the limit, and who has read an alert is each person's own", async () => {
     const { id } = await getStack().admin("POST", `${api}/keys`, { name: "ci", budget_cents: 100 });
     const correction = { amount_cents: 100, reason: "test", key_id: String(id) };

@@ -53,10 +53,17 @@ describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
       await section.getByRole("link", { name: "Change Slack" }).click();
       await page.getByLabel("before 100 % of a hard cap").uncheck();
       await page.getByRole("button", { name: "Save" }).click();
-      expect(await section.textContent()).toContain("100 % of a budget, 100 % of a hard cap");
+      expect(await section.textContent()).toContain(
+        "100 % of a budget, 100 % of a hard cap, forecast above a limit",
+      );
       const { notifications } = await getStack().admin("GET", api);
       expect(notifications).toMatchObject({
-        webhooks: [{ format: "slack", alerts: ["budget_reached", "hard_cap_reached"] }],
+        webhooks: [
+          {
+            format: "slack",
+            alerts: ["budget_reached", "hard_cap_reached", "forecast", "sudden_spend"],
+          },
+        ],
       });
     });
 

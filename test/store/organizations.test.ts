@@ -12,6 +12,7 @@ import {
   ORGANIZATION,
   withTestStore,
 } from "./fixture.ts";
+import { NO_WATCH } from "../support/no-watch.ts";
 import { monthLimits } from "../support/month-limits.ts";
 
 const test = withTestStore();
@@ -25,6 +26,7 @@ describe("an organization", () => {
       limits: monthLimits({ cap: 9_000_000_000, budget: 0 }),
       strictCaps: true,
       notifications: {
+        ...NO_WATCH,
         dashboard: false,
         emails: ["ops@example.com"],
         webhook: { url: "https://example.com/hook", secrets: [{ secret: "whsec_x", expiresAtMs: null }] },

@@ -8,7 +8,7 @@
  * Units: spend is microcents as bigint, caps and budgets are whole cents, times are Unix milliseconds.
  */
 import type { AdmissionStore } from "./types/admission.ts";
-import type { AlertStore, DeliveryStore } from "./types/alerts.ts";
+import type { AlertStore, AlertWatchStore, DeliveryStore } from "./types/alerts.ts";
 import type { AuditStore } from "./types/audit.ts";
 import type {
   DeletedOrganizationStore,
@@ -40,6 +40,7 @@ export interface Store
     SessionStore,
     AuditStore,
     AlertStore,
+    AlertWatchStore,
     DeliveryStore,
     MemoryStore {
   /** Number of alerts that commands of this process have fired since it started. */

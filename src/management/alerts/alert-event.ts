@@ -1,18 +1,23 @@
 /** Body of webhooks in the standard format, and of alerts in the management API. */
 import { wholeCents } from "../../shared/money/money.ts";
-import type { AlertRecord } from "../../data-path/store/types/alerts.ts";
-import { describeMessage, limitPathOf, mainAlertOf } from "./alert-words.ts";
+import type { AlertKind, AlertRecord } from "../../data-path/store/types/alerts.ts";
+import { describeMessage, pathOf, mainAlertOf } from "./alert-words.ts";
 import type { AlertEventInput, TestEventInput } from "./formats/formatter.ts";
 import { formatWindowEnd } from "../../shared/time/calendar.ts";
 
-const TYPES = {
+/** Published types, by kind. */
+export const ALERT_TYPES = {
   budget: "budget.threshold_reached",
   hard_cap: "hard_cap.threshold_reached",
-} as const;
+  budget_forecast: "budget.forecast_exceeded",
+  hard_cap_forecast: "hard_cap.forecast_exceeded",
+  sudden_spend: "spend.sudden",
+  summary: "spend.summary",
+} as const satisfies Readonly<Record<AlertKind, string>>;
 
-/** Returns the type of an alert, which names the kind of amount of its threshold. */
-export function alertTypeOf({ kind }: Pick<AlertRecord, "kind">): (typeof TYPES)[keyof typeof TYPES] {
-  return TYPES[kind];
+/** Returns the published type of an alert. */
+export function alertTypeOf({ kind }: Pick<AlertRecord, "kind">): (typeof ALERT_TYPES)[AlertKind] {
+  return ALERT_TYPES[kind];
 }
 
 /** Formats an alert's facts; the same in every attempt. */
@@ -44,7 +49,7 @@ export function formatAlertEvent({ message, organizationName, pagesUrl }: AlertE
   const data = {
     ...formatAlertData(main),
     id: message.id,
-    url: `${pagesUrl}${limitPathOf(main)}`,
+    url: `${pagesUrl}${pathOf(main)}`,
     organization_name: organizationName,
     message: words.reached.join(" "),
     alerts: message.alerts.map((alert) => formatReached(alert, pagesUrl)),
@@ -70,7 +75,7 @@ function formatReached(alert: AlertRecord, pagesUrl: string) {
     amount_cents: data.amount_cents,
     spent_cents: data.spent_cents,
     resets_at: data.resets_at,
-    url: `${pagesUrl}${limitPathOf(alert)}`,
+    url: `${pagesUrl}${pathOf(alert)}`,
   };
 }
 

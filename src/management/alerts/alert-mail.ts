@@ -2,7 +2,8 @@
 import { html } from "hono/html";
 import { formatSettingsPath } from "../../shared/contract/pages.ts";
 import type { AlertMessage } from "../../data-path/store/types/alerts.ts";
-import { type AlertLink, cleanName, describeMessage } from "./alert-words.ts";
+import { type AlertLink, cleanName } from "./alert-names.ts";
+import { describeMessage } from "./alert-words.ts";
 
 /** Maximum of further alerts described in one email. */
 const MAX_SHOWN = 50;
@@ -15,6 +16,8 @@ export interface AlertMail {
 
 export interface AlertMailInput {
   readonly message: AlertMessage;
+  /** Further lines of a summary. */
+  readonly details?: readonly string[];
   /** Further alerts that the same email summarizes. */
   readonly others?: readonly AlertMessage[];
   readonly organizationName: string;
@@ -24,11 +27,11 @@ export interface AlertMailInput {
 
 /** Builds the email. Names come from users: they must not add lines to it. */
 export async function createAlertMail(input: AlertMailInput): Promise<AlertMail> {
-  const { message, others = [], organizationName, pagesUrl } = input;
+  const { message, others = [], details = [], organizationName, pagesUrl } = input;
   const words = describeMessage(message.alerts, organizationName, pagesUrl);
   const { links } = words;
   const subject = others.length === 0 ? words.subject : `${words.subject} (and ${countMore(others)})`;
-  const paragraphs = [...words.reached, ...words.meaning, ...describeOthers(input)];
+  const paragraphs = [...words.reached, ...words.meaning, ...details, ...describeOthers(input)];
   const settingsUrl = `${pagesUrl}${formatSettingsPath(message)}`;
   const notice = `${describeAddress(organizationName, settingsUrl)}\nAlert ${message.id}.`;
   return formatMail({ subject, paragraphs, links, notice });

@@ -1,27 +1,19 @@
 /** Texts of a message, for emails and webhooks that people read. */
 import { wholeCents } from "../../shared/money/money.ts";
-import { formatLimitPath, nameLimit, nameOwner } from "../../shared/settings/limit-words.ts";
+import {
+  type AlertWords,
+  cleanName,
+  limitNameOf,
+  limitPathOf,
+  nameSubject,
+  nameWindow,
+} from "./alert-names.ts";
+import { describeWatchedMessage, watchedPathOf } from "./watch-words.ts";
 import { capitalize } from "../../shared/text/capitalize.ts";
-import { LIMIT_PERIODS, type LimitKind } from "../../shared/settings/limits.ts";
+import { LIMIT_PERIODS } from "../../shared/settings/limits.ts";
 import { LIMIT_SCOPES } from "../../data-path/store/types/decision.ts";
 import type { AlertMessage, AlertRecord } from "../../data-path/store/types/alerts.ts";
-import { describeWindow, formatWindowEnd } from "../../shared/time/calendar.ts";
-
-export interface AlertWords {
-  /** One line about the main alert. */
-  readonly subject: string;
-  /** One sentence per subject about what it reached. */
-  readonly reached: readonly string[];
-  /** Meaning, and what to do. */
-  readonly meaning: readonly string[];
-  /** Links to each limit's setting, starting with the main alert's. */
-  readonly links: readonly AlertLink[];
-}
-
-export interface AlertLink {
-  readonly label: string;
-  readonly url: string;
-}
+import { formatWindowEnd } from "../../shared/time/calendar.ts";
 
 type Alerts = AlertMessage["alerts"];
 
@@ -42,6 +34,10 @@ const WHO = {
 export function describeMessage(alerts: Alerts, organizationName: string, pagesUrl: string): AlertWords {
   const organization = cleanName(organizationName);
   const main = mainAlertOf(alerts);
+  // These are alone in their message.
+  if (!isThreshold(main)) {
+    return describeWatchedMessage(main, organization, pagesUrl, { limit: formatLimit, spent: formatSpent });
+  }
   const limits = [main, ...alerts.filter((alert) => !isOfLimit(alert, main))].filter(isFirstOfLimit);
   return {
     subject: `[${organization}] ${describeMain(main)}`,
@@ -62,23 +58,23 @@ function severityOf({ kind, thresholdPercent, scope }: AlertRecord): number {
   );
 }
 
+/** Returns whether spend has reached a threshold of a limit. */
+export function isThreshold({ kind }: Pick<AlertRecord, "kind">): boolean {
+  return kind === "budget" || kind === "hard_cap";
+}
+
+/** Returns the dashboard's page about the alert. */
+export function pathOf(alert: AlertRecord): string {
+  return isThreshold(alert) ? limitPathOf(alert) : watchedPathOf(alert);
+}
+
 /** Returns whether requests are rejected from now on. */
 export function isCapReached({ kind, thresholdPercent }: AlertRecord): boolean {
   return kind === "hard_cap" && thresholdPercent >= 100;
 }
 
-/** Returns the field of the dashboard in which the amount is changed. */
-export function limitPathOf(alert: AlertRecord): string {
-  return formatLimitPath(alert, limitKindOf(alert));
-}
-
-/** Cleans a name for an email's subject, which is one line and must not resemble an address or a second header. */
-export function cleanName(name: string): string {
-  return name.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu, " ").trim();
-}
-
 /** Formats "$1,234.50", "€46.00", "CHF 12.00". */
-function formatAmount(cents: number, currency: string): string {
+export function formatAmount(cents: number, currency: string): string {
   const format = new Intl.NumberFormat("en-US", {
     style: "currency",
     currency,
@@ -159,27 +155,6 @@ function isFirstOfLimit(alert: AlertRecord, index: number, all: readonly AlertRe
 
 function isOfLimit(alert: AlertRecord, limit: AlertRecord): boolean {
   return alert.scope === limit.scope && alert.period === limit.period && alert.kind === limit.kind;
-}
-
-/** Returns 'API key "ci"', 'user "Zoë"', "the organization". */
-export function nameSubject({ scope, keyName, ownerName }: AlertRecord): string {
-  const name = scope === "organization" ? null : cleanName((scope === "key" ? keyName : ownerName) ?? "");
-  return nameOwner({ scope, name });
-}
-
-/** Returns "in November 2026". */
-export function nameWindow({ period, windowStart, month }: AlertRecord): string {
-  return describeWindow(period, windowStart ?? `${month}-01`);
-}
-
-/** Returns "monthly budget", "weekly hard cap". */
-export function limitNameOf(alert: Pick<AlertRecord, "period" | "kind">): string {
-  return nameLimit({ period: alert.period, kind: limitKindOf(alert) });
-}
-
-/** Returns the kind of limit; alerts use the published word for a cap. */
-export function limitKindOf({ kind }: Pick<AlertRecord, "kind">): LimitKind {
-  return kind === "hard_cap" ? "cap" : kind;
 }
 
 /** Returns the limit's name with the month: "November 2026 budget". */

@@ -9,6 +9,7 @@ import type { Store } from "../../data-path/store/types.ts";
 import { AlertDelivery } from "./delivery.ts";
 import { EmailChannel } from "./email-channel.ts";
 import { createMailer } from "./mailer.ts";
+import { readSummary } from "./summary.ts";
 import { WebhookChannel } from "./webhook-channel.ts";
 
 export interface AlertDeliveryParts {
@@ -31,7 +32,14 @@ export function createAlertDelivery(parts: AlertDeliveryParts): AlertDelivery {
   return new AlertDelivery({
     store,
     channels: {
-      email: new EmailChannel({ mailer, store, ...emails, pagesUrl, logger }),
+      email: new EmailChannel({
+        mailer,
+        store,
+        ...emails,
+        pagesUrl,
+        logger,
+        readDetails: (message, organization) => readSummary(store, message, organization),
+      }),
       webhook: new WebhookChannel({ store, clock, pagesUrl, post: webhooks }),
     },
     listen: (events) => listenForAlerts(client, { ...events, onError }),

@@ -9,7 +9,7 @@ import type { Attempt, AttemptResult, Channel } from "./channel.ts";
 import type { Mail, Mailer, MailResult } from "./mailer.ts";
 import { isAllowedAddress } from "../../shared/settings/email-domains.ts";
 import type { OrganizationRecord } from "../../data-path/store/types/management.ts";
-import type { DeliveryStore, QueuedMessage } from "../../data-path/store/types/alerts.ts";
+import type { AlertMessage, DeliveryStore, QueuedMessage } from "../../data-path/store/types/alerts.ts";
 
 /** Mail server, and limits of emails. */
 export interface EmailServices {
@@ -23,6 +23,11 @@ export interface EmailServices {
 
 export interface EmailChannelOptions extends EmailServices {
   readonly store: Pick<DeliveryStore, "takeEmail" | "listQueued">;
+  /** Reads the lines of a summary; none for other messages. */
+  readonly readDetails: (
+    message: AlertMessage,
+    organization: OrganizationRecord,
+  ) => Promise<readonly string[]>;
   /** Base URL of the pages that emails link to, without a final slash. */
   readonly pagesUrl: string;
   readonly logger: Logger<"warn">;
@@ -98,7 +103,8 @@ export class EmailChannel implements Channel {
   ): Promise<Mail> {
     const others = covered.filter(({ isForOthers }) => !isForOthers).map((queued) => queued.message);
     const about = { organizationName: organization.name, pagesUrl: this.#options.pagesUrl };
-    const mail = await createAlertMail({ ...about, message, others });
+    const details = await this.#options.readDetails(message, organization);
+    const mail = await createAlertMail({ ...about, message, details, others });
     return { ...mail, messageId: message.id, to, recipients };
   }
 

@@ -57,7 +57,10 @@ export class WebhookChannel implements Channel {
     const webhook = findWebhook(organization.notifications, channel);
     // A webhook gets no alerts that fired before it was created.
     if (webhook === null || webhook.createdAtMs > queuedAtMs) return { outcome: "off" };
-    const [first, ...others] = message.alerts.filter((alert) => webhook.alerts.includes(alertNameOf(alert)));
+    const [first, ...others] = message.alerts.filter((alert) => {
+      const name = alertNameOf(alert);
+      return name !== null && webhook.alerts.includes(name);
+    });
     if (first === undefined) return { outcome: "off" };
     if (webhook.disabledAtMs !== undefined) {
       const since = formatTime(webhook.disabledAtMs);

@@ -61,7 +61,10 @@ export function changeWebhook(
   };
 }
 
-/** Returns the name by which a webhook selects alerts. */
-export function alertNameOf({ kind, thresholdPercent }: AlertRecord): WebhookAlert {
+/** Returns the name by which a webhook selects alerts; null: summaries are only emailed. */
+export function alertNameOf({ kind, thresholdPercent }: AlertRecord): WebhookAlert | null {
+  if (kind === "summary") return null;
+  if (kind === "sudden_spend") return kind;
+  if (kind === "budget_forecast" || kind === "hard_cap_forecast") return "forecast";
   return `${kind}_${thresholdPercent < 100 ? "near" : "reached"}`;
 }

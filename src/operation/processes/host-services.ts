@@ -5,6 +5,7 @@
  */
 import { type HealthServer, isReady, startHealthServer } from "../../management/admin/health-server.ts";
 import { createAlertDelivery } from "../../management/alerts/create-alert-delivery.ts";
+import { AlertWatch } from "../../management/alerts/watch.ts";
 import { systemClock } from "../../shared/time/clock.ts";
 import type { Config } from "../../shared/config/schema.ts";
 import { resolveWorkerCount } from "../../shared/config/worker-count.ts";
@@ -72,8 +73,9 @@ export async function startSupervisorServices(
     deliverAlerts(adminUrl) {
       const pagesUrl = config.dashboard.baseUrl ?? adminUrl;
       const alerts = createAlertDelivery({ config, store, client, pagesUrl, clock: systemClock, logger });
-      alerts.start();
-      tasks.push(alerts);
+      const watch = new AlertWatch({ store, logger });
+      for (const task of [alerts, watch]) task.start();
+      tasks.push(alerts, watch);
       telemetry.showAlerts(() => alerts.readMetrics());
     },
     async close() {

@@ -1,7 +1,17 @@
 /** Settings of an organization. CONTRIBUTING.md describes how to add a row. */
 import { group } from "./group.ts";
 import { DEFAULT_REQUESTS_PER_MINUTE, ON_CAP, RATE_BOUNDS } from "./key.ts";
-import { choice, amountOrNull, currency, emails, flag, name, rateOrNull, wholeNumber } from "./kinds.ts";
+import {
+  choice,
+  amountOrNull,
+  currency,
+  emails,
+  flag,
+  name,
+  rateOrNull,
+  wholeNumber,
+  wholeNumberOrNull,
+} from "./kinds.ts";
 import { limits, LIMITS_ROW, memberLimitsRow } from "./limit-settings.ts";
 import { MONTH_NAMES_TOO } from "./limits.ts";
 import { MODEL_NAMES } from "./model-names.ts";
@@ -43,6 +53,51 @@ const NOTIFICATIONS = defineSettings({
         help: "comma-separated email addresses that receive alerts, or none",
       },
       label: "email",
+    },
+  },
+  forecast: {
+    apiName: "forecast",
+    kind: flag(),
+    default: false,
+    description:
+      "Whether a month's forecast above a monthly limit alerts: of the organization, and of its largest keys, users and groups.",
+    label: "Alert on the forecast",
+    hint: "When the month is heading above a monthly limit.",
+    cli: {
+      option: {
+        flags: "--forecast-alerts",
+        help: "alert when the month's forecast exceeds a monthly limit",
+        offHelp: "don't alert on the forecast",
+      },
+      label: "forecast",
+    },
+  },
+  suddenSpendPercent: {
+    apiName: "sudden_spend_percent",
+    kind: wholeNumberOrNull({ minimum: 110, maximum: 10_000 }),
+    default: null,
+    description:
+      "Percentage of the usual spend of a day at which a day alerts; null: never. Usual is the mean of the last seven days.",
+    label: "Alert on sudden spend, percent of a usual day",
+    hint: "300: three times a usual day. Empty: never.",
+    cli: {
+      option: {
+        flags: "--sudden-spend <percent>",
+        help: "alert when a day's spend is this percentage of a usual day, such as 300, or none",
+      },
+      label: "sudden spend, percent",
+    },
+  },
+  summary: {
+    apiName: "summary",
+    kind: choice(["off", "week", "month"]),
+    default: "off",
+    description: "Period whose spend one email summarizes after its end.",
+    label: "Summary by email",
+    hint: "Sent on Monday or on the first of the month, at 06:00 UTC.",
+    cli: {
+      option: { flags: "--summary <period>", help: "email a summary of each week or month, or off" },
+      label: "summary",
     },
   },
   webhook: {

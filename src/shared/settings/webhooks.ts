@@ -15,7 +15,14 @@ export const WEBHOOK_FORMATS = ["standard", "slack", "teams", "pagerduty"] as co
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
 
 /** Thresholds of alerts. */
-export const WEBHOOK_ALERTS = ["budget_near", "budget_reached", "hard_cap_near", "hard_cap_reached"] as const;
+export const WEBHOOK_ALERTS = [
+  "budget_near",
+  "budget_reached",
+  "hard_cap_near",
+  "hard_cap_reached",
+  "forecast",
+  "sudden_spend",
+] as const;
 export type WebhookAlert = (typeof WEBHOOK_ALERTS)[number];
 
 const MAX_WEBHOOKS = 10;

@@ -10,6 +10,7 @@ import { createTestKey } from "../../support/test-key.ts";
 import { createTestAuthority } from "../../support/tls.ts";
 import { startUpstream } from "../../support/upstream.ts";
 import { startWebhookReceiver } from "../../support/webhook-receiver.ts";
+import { NO_WATCH } from "../../support/no-watch.ts";
 import { type DoctorWorld, type Provocation, type Report, SECRET } from "./provocation.ts";
 
 const FROM = "Gateway <gateway@example.org>";
@@ -69,7 +70,7 @@ const jwtAt = (url: string) => ({
 async function examineWebhook(world: DoctorWorld, url: string, allowPrivate: boolean): Promise<Report> {
   const redis = await startRedis({ appendOnly: true });
   const webhook = { url, secrets: [{ secret: "whsec_AAAA", expiresAtMs: null }] };
-  const notifications = { dashboard: true, emails: [], webhook, webhooks: [] };
+  const notifications = { ...NO_WATCH, dashboard: true, emails: [], webhook, webhooks: [] };
   try {
     await world.withStore((store) => createTestKey(store, {}, { notifications }), redis.url);
     return await world.examine({
@@ -245,21 +246,23 @@ export const NETWORK_FAULTS = {
   dashboard_url_unencrypted: [
     {
       name: "it begins with http:// and is not this machine",
-      provoke: (world) => world.examine({ dashboard: { base_url: "http://dashboard.example.com" } }),
+      provoke: (world) =>
+        world.examine({ ...NO_WATCH, dashboard: { base_url: "http://dashboard.example.com" } }),
       says: /isn't encrypted/,
     },
   ],
   dashboard_url_elsewhere: [
     {
       name: "something else answers there",
-      provoke: (world) => examineElsewhere(world, (url) => ({ dashboard: { base_url: url } })),
+      provoke: (world) => examineElsewhere(world, (url) => ({ ...NO_WATCH, dashboard: { base_url: url } })),
       says: /returned 404, which isn't the response of the dashboard/,
     },
   ],
   dashboard_url_unreachable: [
     {
       name: "nothing listens there",
-      provoke: (world) => world.examine({ dashboard: { base_url: `http://127.0.0.1:${world.closedPort}` } }),
+      provoke: (world) =>
+        world.examine({ ...NO_WATCH, dashboard: { base_url: `http://127.0.0.1:${world.closedPort}` } }),
       says: /can't be reached: .*ECONNREFUSED/,
     },
   ],

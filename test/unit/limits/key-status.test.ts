@@ -4,6 +4,7 @@ import { KEY_SETTINGS } from "../../../src/shared/settings/key.ts";
 import { defaultsOf } from "../../../src/shared/settings/table.ts";
 import type { LimitScope } from "../../../src/data-path/store/types/decision.ts";
 import type { LimitKind } from "../../../src/shared/settings/limits.ts";
+import { NO_WATCH } from "../../support/no-watch.ts";
 import type { LimitStatus } from "../../../src/data-path/store/types/reporting.ts";
 
 const CENT = 1_000_000n;
@@ -39,7 +40,7 @@ const ORGANIZATION: KeyStatusInput["organization"] = {
   dayAlerts: "last",
   modelNames: { aliases: {}, defaultModel: null },
   suspended: false,
-  notifications: { dashboard: true, emails: [], webhook: null, webhooks: [] },
+  notifications: { ...NO_WATCH, dashboard: true, emails: [], webhook: null, webhooks: [] },
   keyDefaults: { requestsPerMinute: null, limits: [] },
   limits: [],
   raises: [],

@@ -9,7 +9,7 @@ import type { ExplainedRequest } from "../../../src/management/admin/explain/exp
 import { explain } from "../../../src/management/admin/explain/explanation.ts";
 import { formatAlertData } from "../../../src/management/alerts/alert-event.ts";
 import { createAlertMail } from "../../../src/management/alerts/alert-mail.ts";
-import { limitPathOf } from "../../../src/management/alerts/alert-words.ts";
+import { limitPathOf } from "../../../src/management/alerts/alert-names.ts";
 import { formatAlerts } from "../../../src/operation/cli/management/alerts.ts";
 import { openScreen } from "../../../src/operation/cli/terminal/screen.ts";
 import { createCapError } from "../../../src/data-path/limits/spend-cap.ts";

@@ -15,6 +15,7 @@ import {
   parseFields,
   recordSettings,
 } from "../../../src/shared/settings/table.ts";
+import { NO_WATCH } from "../../support/no-watch.ts";
 import { monthLimits } from "../../support/month-limits.ts";
 
 const SOURCE = path.resolve(import.meta.dirname, "../../../src");
@@ -42,7 +43,7 @@ describe("a table of settings", () => {
       ...defaultsOf(ORGANIZATION_SETTINGS),
       name: "Acme",
       currency: "USD",
-      notifications: { dashboard: false, emails: [], webhook: null, webhooks: [] },
+      notifications: { ...NO_WATCH, dashboard: false, emails: [], webhook: null, webhooks: [] },
     });
   });
 
@@ -54,7 +55,7 @@ describe("a table of settings", () => {
         ...defaultsOf(ORGANIZATION_SETTINGS),
         name: "Acme",
         currency: "USD",
-        notifications: { dashboard: true, emails: [], webhook: null, webhooks: [webhook] },
+        notifications: { ...NO_WATCH, dashboard: true, emails: [], webhook: null, webhooks: [webhook] },
       });
     };
     const slack = record("https://hooks.slack.com/services/T000/tail");
@@ -76,9 +77,9 @@ describe("a table of settings", () => {
       ...defaultsOf(ORGANIZATION_SETTINGS),
       name: "Acme",
       currency: "USD",
-      notifications: { dashboard: true, emails: ["a@example.com"], webhook, webhooks: [] },
+      notifications: { ...NO_WATCH, dashboard: true, emails: ["a@example.com"], webhook, webhooks: [] },
     };
-    const wanted = { notifications: { dashboard: false } };
+    const wanted = { notifications: { ...NO_WATCH, dashboard: false } };
     const changes = convertSettings(ORGANIZATION_SETTINGS, wanted, current);
     expect(changes).toEqual({ notifications: { ...current.notifications, dashboard: false } });
     expect(JSON.stringify(describeSettings(ORGANIZATION_SETTINGS, current))).not.toContain("whsec_");

@@ -9,18 +9,24 @@ import {
   alertDeliveriesKey,
   alertListKey,
   alertOutboxKey,
+  alertsRaisedKey,
   alertsReadKey,
+  alertsWatchedKey,
+  organizationKey,
 } from "../redis/keys.ts";
 import { LIMIT_PERIODS, MAX_ALERTS } from "../../../shared/settings/limits.ts";
 import { LIMIT_SCOPES } from "../types/decision.ts";
 import { windowName, windowStart } from "../usage/windows.ts";
 import { expiryOf } from "../../../shared/time/calendar.ts";
-import { parseFields, parseInteger } from "../redis/parse-reply.ts";
+import { OUTCOME } from "../redis/reply-layouts.ts";
+import { parseArray, parseFields, parseInteger, textAt } from "../redis/parse-reply.ts";
 import {
+  ALERT_KINDS,
   type AlertChannel,
   type AlertMessage,
   type AlertRecord,
   type AlertStore,
+  type AlertWatchStore,
   deliveryOf,
   type DeliveryState,
   type ListedAlert,
@@ -51,7 +57,29 @@ const deliverySchema = z.object({
   nextAttemptAtMs: z.number().nullable(),
 });
 
-export const createAlertStore = storeOf<AlertStore>({
+export const createAlertStore = storeOf<AlertStore & AlertWatchStore>({
+  async takeWatch({ client }, organizationId, intervalMs) {
+    return (await client.set(alertsWatchedKey(organizationId), "1", "PX", intervalMs, "NX")) === "OK";
+  },
+
+  async wasRaised({ client }, organizationId, month, once) {
+    return (await client.hexists(alertsRaisedKey(organizationId, month), once)) === 1;
+  },
+
+  async raiseAlert(context, alert, once) {
+    const { organizationId, month } = alert;
+    const reply = await context.client.igwRaiseAlert({
+      organization: organizationKey(organizationId),
+      list: alertListKey(organizationId),
+      outbox: alertOutboxKey(organizationId),
+      fired: alertsRaisedKey(organizationId, month),
+      once,
+      expiresAtMs: String(expiryOf(month, context.usageMonths)),
+      furtherArguments: formatAlert(alert),
+    });
+    return textAt(parseArray(reply), OUTCOME) === "fired";
+  },
+
   async listAlerts(context, organizationId, { limit, after, wholeMessages }) {
     const end = after === null ? "+" : `(${after}`;
     const count = limit + (wholeMessages === true ? MAX_IN_A_MESSAGE : 1);
@@ -179,7 +207,7 @@ function parseAlert(organizationId: string, fields: Readonly<Record<string, stri
     // Before schema 2 each alert was a message of its own.
     messageId: fields["message"] ?? textOf("id"),
     organizationId,
-    kind: textOf("kind") === "budget" ? "budget" : "hard_cap",
+    kind: ALERT_KINDS.find((known) => known === textOf("kind")) ?? "hard_cap",
     scope,
     period,
     windowStart: windowStart(fields["window"] ?? textOf("month")),
@@ -214,7 +242,7 @@ function formatAlert(alert: AlertRecord, prefix = ""): string[] {
     currency: alert.currency,
     month: alert.month,
     at: alert.firedAtMs,
-    ...(alert.period === "month" ? {} : { period: alert.period, window: nameOfWindow(alert) }),
+    ...(nameOfWindow(alert) === alert.month ? {} : { period: alert.period, window: nameOfWindow(alert) }),
     ...(alert.ownerId === null ? {} : { owner: alert.ownerId, owner_name: alert.ownerName ?? "" }),
   };
   return Object.entries(fields).flatMap(([name, value]) => [`${prefix}${name}`, String(value)]);

@@ -152,7 +152,12 @@ export const auditKey = (organizationId: string | null, log: AuditLog): string =
 export const alertOutboxKey = (organizationId: string): string => `igw:{${organizationId}}:outbox`;
 /** Stream: recent alerts, for people. */
 export const alertListKey = (organizationId: string): string => `igw:{${organizationId}}:alerts`;
-/** String: the newest entry of the list that was marked as read. */
+/** Hash: forecasts, sudden spend and summaries of a month, "2026-11", that have fired. */
+export const alertsRaisedKey = (organizationId: string, month: string): string =>
+  `igw:{${organizationId}}:alerts-raised:${month}`;
+/** String: a process is looking for such alerts; expires before the next look. */
+export const alertsWatchedKey = (organizationId: string): string => `igw:{${organizationId}}:alerts-watched`;
+/** Hash: person or token → the newest entry of the list that it has marked as read. */
 export const alertsReadKey = (organizationId: string): string => `igw:{${organizationId}}:alerts-read`;
 /** String: number of emails in an hour that starts with the first; expires with the hour. */
 export const emailCountKey = (organizationId: string): string => `igw:{${organizationId}}:emails`;

@@ -311,6 +311,12 @@ export const SCRIPTS = {
     arguments: {},
     furtherKeys: true,
   },
+  igwRaiseAlert: {
+    file: "raise-alert.lua",
+    keys: ["organization", "list", "outbox", "fired"],
+    arguments: { once: "text", expiresAtMs: "text" },
+    furtherArguments: true,
+  },
   igwRedeliverAlert: {
     file: "redeliver-alert.lua",
     keys: ["outbox", "deliveries"],

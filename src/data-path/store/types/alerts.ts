@@ -19,13 +19,27 @@ export function kindOfChannel(channel: AlertChannel): AlertChannelKind {
   return channel === "email" ? "email" : "webhook";
 }
 
+/**
+ * Kinds of alerts: a threshold of a limit is reached; the forecast exceeds a limit; a day's spend is unusual; a summary of a
+ * past window.
+ */
+export const ALERT_KINDS = [
+  "budget",
+  "hard_cap",
+  "budget_forecast",
+  "hard_cap_forecast",
+  "sudden_spend",
+  "summary",
+] as const;
+export type AlertKind = (typeof ALERT_KINDS)[number];
+
 export interface AlertRecord {
   /** `alert_…` */
   readonly id: string;
   /** Id of the message that contains the alert: the id of the first of all alerts that fired in one step. */
   readonly messageId: string;
   readonly organizationId: string;
-  readonly kind: "budget" | "hard_cap";
+  readonly kind: AlertKind;
   readonly scope: LimitScope;
   readonly period: LimitPeriod;
   /** First day of the window whose spend reached the threshold, "2026-11-23"; null: the window of all time. */
@@ -37,7 +51,9 @@ export interface AlertRecord {
   readonly keyId: string | null;
   /** Name when the alert fired. */
   readonly keyName: string | null;
+  /** Share of the amount: of a limit its threshold or the forecast; otherwise the spend. */
   readonly thresholdPercent: number;
+  /** The limit; usual spend of a day; or spend of the window before the summary's. */
   readonly amountCents: number;
   readonly spentMicrocents: bigint;
   readonly currency: string;
@@ -149,6 +165,19 @@ export interface OutstandingDelivery {
 export interface AlertPageInput extends PageInput {
   /** End pages with a whole message, even if that makes them longer than the limit. */
   readonly wholeMessages?: true;
+}
+
+/** Alerts that a look at the spend fires, and not the spend itself. */
+export interface AlertWatchStore {
+  /** Returns whether this caller is to look now: at most one in the interval, of all processes. */
+  takeWatch(organizationId: string, intervalMs: number): Promise<boolean>;
+  /** Returns whether `raiseAlert` has fired this in the month of its expiry. */
+  wasRaised(organizationId: string, month: string, once: string): Promise<boolean>;
+  /**
+   * Fires an alert in the list and the outbox. False: it has fired before, or the organization is deleted.
+   * @param once What fires, for its subject and window, within the alert's month.
+   */
+  raiseAlert(alert: AlertRecord, once: string): Promise<boolean>;
 }
 
 export interface AlertStore {

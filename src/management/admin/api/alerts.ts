@@ -1,6 +1,6 @@
 /** `…/alerts`: fired alerts, the state of their deliveries, and redelivery. */
 import { alertTypeOf, formatAlertData } from "../../alerts/alert-event.ts";
-import { limitPathOf } from "../../alerts/alert-words.ts";
+import { pathOf } from "../../alerts/alert-words.ts";
 import { listWebhooks } from "../../alerts/webhooks.ts";
 import { formatTimeOrNull } from "../../../shared/time/calendar.ts";
 import {
@@ -91,7 +91,7 @@ function chooseChannels(
 }
 
 function formatAlert(item: ListedAlert, dashboardUrl: string | null) {
-  const path = limitPathOf(item);
+  const path = pathOf(item);
   return {
     ...formatAlertData(item),
     message_id: item.messageId,

@@ -3,7 +3,7 @@ import { formatOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
 import type { AlertRecord } from "../../../data-path/store/types/alerts.ts";
 import type { LimitStatus } from "../../../data-path/store/types/reporting.ts";
 import type { Store } from "../../../data-path/store/types.ts";
-import { limitKindOf } from "../../alerts/alert-words.ts";
+import { findLimitKind } from "../../alerts/alert-names.ts";
 import { formatLimit } from "../format.ts";
 
 /** Finds the limit of an alert now; null: removed, or its owner was deleted. */
@@ -15,7 +15,8 @@ export async function readLimitsNow(
   organizationId: string,
   alerts: readonly AlertRecord[],
 ): Promise<LimitNow> {
-  const owners = new Map(alerts.map((alert) => [ownerOf(alert), alert]));
+  const limited = alerts.filter((alert) => findLimitKind(alert) !== null);
+  const owners = new Map(limited.map((alert) => [ownerOf(alert), alert]));
   const read = await Promise.all(
     [...owners].map(async ([owner, { scope, keyId, ownerId }]) => {
       const ids = formatOwnerIds({
@@ -28,7 +29,7 @@ export async function readLimitsNow(
   );
   const limitsOf = new Map(read);
   return (alert) => {
-    const kind = limitKindOf(alert);
+    const kind = findLimitKind(alert);
     const limits = limitsOf.get(ownerOf(alert)) ?? [];
     return limits.find((limit) => limit.period === alert.period && limit.kind === kind) ?? null;
   };

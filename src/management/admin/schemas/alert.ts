@@ -2,6 +2,7 @@ import * as z from "zod";
 import { timestamp, whole } from "../../../shared/settings/input-schemas.ts";
 import { answer, input, month, textOrNull, windowStart } from "./fields.ts";
 import { pageShape } from "./page.ts";
+import { ALERT_TYPES } from "../../alerts/alert-event.ts";
 import { ALERT_CHANNELS, type AlertChannel } from "../../../data-path/store/types/alerts.ts";
 import { LIMIT_PERIODS } from "../../../shared/settings/limits.ts";
 import { LIMIT_SCOPES } from "../../../data-path/store/types/decision.ts";
@@ -30,8 +31,8 @@ export const alert = answer("Alert", {
     .describe(
       "Id of the step that fired this alert. The alerts of a step share one email and one event, with this as `webhook-id` and `data.id`, and `deliveries`.",
     ),
-  type: z.enum(["budget.threshold_reached", "hard_cap.threshold_reached"]),
-  path: z.string().describe("Path of the dashboard's page that changes the limit."),
+  type: z.enum(Object.values(ALERT_TYPES)),
+  path: z.string().describe("Path of the dashboard's page that changes the limit, or that shows the spend."),
   url: textOrNull("URL of that page; null: `dashboard.base_url` isn't set."),
   created_at: timestamp(),
   organization_id: z.string(),
@@ -43,8 +44,14 @@ export const alert = answer("Alert", {
   owner_name: textOrNull("Name of the user or group when the alert fired."),
   key_id: z.string().nullable(),
   key_name: textOrNull("As it was when the alert fired."),
-  threshold_percent: z.int(),
-  amount_cents: z.int().describe("The budget or hard cap."),
+  threshold_percent: z
+    .int()
+    .describe("Share of `amount_cents`: of a limit its threshold or the forecast; otherwise the spend."),
+  amount_cents: z
+    .int()
+    .describe(
+      "The budget or hard cap. With `spend.sudden` the spend of a usual day, with `spend.summary` that of the window before.",
+    ),
   spent_cents: z.int().describe("Spent when the alert fired, whole cents, rounded down."),
   currency: z.string(),
   month: month(),

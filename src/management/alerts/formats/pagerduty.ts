@@ -3,7 +3,8 @@
  * @see https://developer.pagerduty.com/docs/send-alert-event
  */
 import { shorten } from "../../../shared/text/shorten.ts";
-import { describeMessage, isCapReached, mainAlertOf, nameSubject } from "../alert-words.ts";
+import { nameSubject } from "../alert-names.ts";
+import { describeMessage, isCapReached, mainAlertOf } from "../alert-words.ts";
 import { formatAlertData, formatTime } from "../alert-event.ts";
 import type { AlertRecord } from "../../../data-path/store/types/alerts.ts";
 import { describeTest, type WebhookFormatter } from "./formatter.ts";

@@ -118,6 +118,10 @@ function formatReached(reached: Reached): string {
   const [alert] = reached;
   const percents = reached.map((one) => `${String(one["threshold_percent"])}%`).toReversed();
   const amount = formatAmount(alert["amount_cents"], String(alert["currency"]));
+  const type = String(alert["type"]);
+  if (type === "spend.summary") return `summary of the ${String(alert["period"])}`;
+  if (type === "spend.sudden") return `${String(alert["threshold_percent"])}% of a usual day, ${amount}`;
+  if (type.endsWith(".forecast_exceeded")) percents[0] = `forecast of ${percents[0]}`;
   return `${percents.join(", ")} of the ${nameLimitOf(alert)}, ${amount}`;
 }
 
@@ -128,7 +132,7 @@ function nameSubject(alert: JsonObject): string {
 }
 
 function nameLimitOf({ type, period }: JsonObject): string {
-  const kind = type === "budget.threshold_reached" ? "budget" : "cap";
+  const kind = String(type).startsWith("budget.") ? "budget" : "cap";
   return nameLimit({ period: period as NamedLimit["period"], kind });
 }
 
@@ -137,7 +141,7 @@ function formatLinks(all: readonly JsonObject[], url: string): string {
   const lines = all.flatMap((alert) => {
     const { path, url: page } = alert;
     // Missing in responses of gateways older than this command.
-    if (typeof path !== "string") return [];
+    if (typeof path !== "string" || String(alert["type"]).startsWith("spend.")) return [];
     const address = formatValue(page, `${url}${path}`);
     return [cleanText(`Change the ${nameLimitOf(alert)} of ${nameSubject(alert)}: ${address}`)];
   });

@@ -14,6 +14,7 @@ import {
   type OrganizationCommandRow,
   type TextOptions,
 } from "./management-command.ts";
+import { WEBHOOK_ALERTS } from "../../../shared/settings/webhooks.ts";
 import { collect } from "./option-values.ts";
 
 type WebhookOptions = ManagementOptions &
@@ -21,7 +22,7 @@ type WebhookOptions = ManagementOptions &
 type WebhookCall = OrganizationCommandCall<WebhookOptions>;
 
 const FIRST = "webhook";
-const ALERTS_HELP = "comma-separated alerts: budget_near, budget_reached, hard_cap_near, hard_cap_reached";
+const ALERTS_HELP = `comma-separated alerts: ${WEBHOOK_ALERTS.join(", ")}`;
 
 const list: OrganizationCommandRow = {
   usage: "list",

@@ -6,12 +6,9 @@
 -- limits.
 --
 -- Spend is the number that caps are compared with: the cost of ended requests, and a lower bound of the cost of those
--- in flight. Alerts that fire in one step are one message: one entry of the outbox, under the id of its first alert.
+-- in flight.
 
--- Entries in the list; the outbox keeps an alert until it is delivered or abandoned.
-local LISTED_ALERTS = 10000
--- Maximum of waiting messages if a channel fails: the oldest are dropped.
-local OUTBOX_ENTRIES = 10000
+-- @include alert-message.lua
 
 local FIRST_PERCENT = { budget = '80', hard_cap = '90' }
 
@@ -59,20 +56,6 @@ local function add_alert(message, names, member, limit, percent, spent)
   message[#message + 1] = alert
 end
 
-local function write_message(names, message)
-  for _, fields in ipairs(message) do
-    redis.call('XADD', sibling(names.organization, 'alerts'), 'MAXLEN', '~', LISTED_ALERTS, '*', unpack(fields))
-  end
-  -- Fields of further alerts follow those of the first, as "2:id", "2:kind" …
-  local entry = { unpack(message[1]) }
-  for position = 2, #message do
-    for index, text in ipairs(message[position]) do
-      entry[#entry + 1] = index % 2 == 1 and integer(position) .. ':' .. text or text
-    end
-  end
-  redis.call('XADD', sibling(names.organization, 'outbox'), 'MAXLEN', '~', OUTBOX_ENTRIES, '*', unpack(entry))
-end
-
 -- Fires a limit's alerts, once per window: the window's hash has the fired alerts next to the spend. `spent`: text
 -- with all digits.
 local function fire_limit(message, names, limit, spend, spent)
@@ -105,9 +88,8 @@ local function fire_alerts(organization, key_record, key_id, owners, windows)
     fire_limit(message, names, limit, spend, redis.call('HGET', spend, limit.subject) or '0')
   end
   if #message > 0 then
-    write_message(names, message)
-    -- Only hastens the sweep: a user that may not publish must not lose the charge that fired the alert.
-    redis.pcall('PUBLISH', 'igw:alerts', string.match(organization, '{(.-)}'))
+    write_message(sibling(organization, 'alerts'), sibling(organization, 'outbox'), message)
+    announce_message(organization)
   end
   return integer(#message)
 end

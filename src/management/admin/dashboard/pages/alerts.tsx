@@ -29,8 +29,9 @@ async function showAlerts(page: OrganizationPageCall): Promise<PageAnswer> {
       <p>
         Budgets alert at 80 % and 100 %, hard caps at 90 % and 100 %, daily limits at 100 %, unless a limit
         has its own percentages. Each alert fires once in each window (day, week, month, total). Change
-        percentages and recipients in <a href={`${page.base}/settings`}>Inference settings</a>, and
-        percentages also on the pages of API keys, users and groups.
+        percentages, recipients, forecasts and summaries in{" "}
+        <a href={`${page.base}/settings`}>Inference settings</a>, and percentages also on the pages of API
+        keys, users and groups.
       </p>
       {page.unreadAlerts > 0 ? (
         <Form page={page} action={`${page.base}/alerts/read`} class="actions">

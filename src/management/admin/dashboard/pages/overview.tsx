@@ -3,7 +3,7 @@ import type { Child } from "hono/jsx";
 import { dayAt, monthAt } from "../../../../shared/time/calendar.ts";
 import { addDays } from "../../../../shared/time/day-range.ts";
 import { keysWithReachedLimits, listAttention } from "../attention.ts";
-import { measureProgress } from "../forecast.ts";
+import { measureProgress } from "../../../../shared/usage/forecast.ts";
 import type { Attention, LimitAttentionInput } from "../limit-attention.ts";
 import { formatLimit, formatMoney, monthName } from "../../format.ts";
 import { listDays } from "../usage-columns.ts";

@@ -1,4 +1,6 @@
-import { isCapReached, limitNameOf, limitPathOf, nameWindow } from "../../../alerts/alert-words.ts";
+import { findLimitKind, limitNameOf, nameWindow } from "../../../alerts/alert-names.ts";
+import { isCapReached, isThreshold, pathOf } from "../../../alerts/alert-words.ts";
+import { describeWatched } from "../../../alerts/watch-words.ts";
 import type { DeliveryState, ListedAlert } from "../../../../data-path/store/types/alerts.ts";
 import { formatLimit, formatMoney, formatTime } from "../../format.ts";
 import { formatWindowEnd } from "../../../../shared/time/calendar.ts";
@@ -42,7 +44,8 @@ export function AlertList({ page, alerts, limitNow }: AlertListProps) {
 /** Formats "80 % and 100 % of the budget of API key …". */
 function Reached({ page, alerts, limitNow }: Omit<AlertListProps, "alerts"> & { readonly alerts: Message }) {
   const [alert] = alerts;
-  const path = limitPathOf(alert);
+  const path = pathOf(alert);
+  if (!isThreshold(alert)) return <Watched alert={alert} />;
   const states = [describeReset(alert, page.nowMs), describeChange(alert, limitNow(alert))];
   const percents = alerts.map(({ thresholdPercent }) => `${thresholdPercent} %`);
   return (
@@ -53,6 +56,20 @@ function Reached({ page, alerts, limitNow }: Omit<AlertListProps, "alerts"> & { 
       of <Subject alert={alert} />: {formatMoney(Number(alert.spentMicrocents), alert.currency)} of{" "}
       {formatLimit(alert.amountCents, alert.currency)} {nameWindow(alert)}
       {states.map((state) => (state === "" ? "" : `, ${state}`)).join("")}
+    </p>
+  );
+}
+
+/** A forecast, sudden spend or a summary. */
+function Watched({ alert }: { alert: ListedAlert }) {
+  const text = describeWatched(alert, {
+    limit: ({ amountCents, currency }) => formatLimit(amountCents, currency),
+    spent: ({ spentMicrocents, currency }) => formatMoney(Number(spentMicrocents), currency),
+  });
+  return (
+    <p>
+      {text}{" "}
+      <a href={pathOf(alert)}>{findLimitKind(alert) === null ? "See the spend" : "Change the limit"}</a>
     </p>
   );
 }

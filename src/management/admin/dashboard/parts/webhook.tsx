@@ -105,6 +105,8 @@ export const ALERT_LABELS: Readonly<Record<WebhookAlert, string>> = {
   budget_reached: "100 % of a budget",
   hard_cap_near: "before 100 % of a hard cap",
   hard_cap_reached: "100 % of a hard cap",
+  forecast: "forecast above a limit",
+  sudden_spend: "sudden spend",
 };
 
 /** Further webhooks, with actions on each. */

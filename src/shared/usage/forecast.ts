@@ -1,5 +1,5 @@
 /** How far a month is, and what it comes to if its remaining days cost what the same weekdays cost last. */
-import { DAY_MS, dayAt, daysOf, monthAt, parseMonth } from "../../../shared/time/calendar.ts";
+import { DAY_MS, dayAt, daysOf, monthAt, parseMonth } from "../time/calendar.ts";
 
 interface MonthProgress {
   /** Days that have started, including today. */

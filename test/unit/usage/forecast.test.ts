@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { measureProgress } from "../../../../src/management/admin/dashboard/forecast.ts";
+import { measureProgress } from "../../../src/shared/usage/forecast.ts";
 
 /** A Friday at noon; three days of the month are left. */
 const NOW_MS = Date.UTC(2026, 10, 27, 12);
