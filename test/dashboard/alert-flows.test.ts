@@ -1,4 +1,4 @@
-/** Alerts on the dashboard: the settings that decide what fires, what arrives by email, and who has read it. */
+/** Alerts on the dashboard: the settings that decide what fires, what arrives by email, and who has read it; statements. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type MailServer, startMailServer } from "../support/mail-server.ts";
@@ -80,6 +80,22 @@ describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
       sudden_spend_percent: 300,
       summary: "week",
     });
+  });
+
+  it("prints the statement of a month without what is around it", async () => {
+    await page.goto(`${base}/usage`);
+    await page.getByRole("link", { name: "statement of a month" }).click();
+    await page.getByRole("heading", { name: /^Statement of / }).waitFor();
+    await expectAccessible(page);
+    const main = page.getByRole("main");
+    expect(await main.textContent()).toContain("not over yet");
+    await page.getByRole("region", { name: "Corrections" }).first().getByText("test").first().waitFor();
+    expect(await main.textContent()).toContain("7.00 USD");
+    await page.emulateMedia({ media: "print" });
+    expect(await page.getByRole("navigation").first().isVisible()).toBe(false);
+    expect(await page.getByRole("button", { name: "Show" }).isVisible()).toBe(false);
+    expect(await main.isVisible()).toBe(true);
+    await page.emulateMedia({ media: "screen" });
   });
 
   it("says what has become of the limit, and who has read an alert is each person's own", async () => {

@@ -51,8 +51,9 @@ export function formatAmount(microcents: number | bigint, currency: string, deci
   return `${groupThousands(formatFixed(microcents, decimals))} ${currency}`;
 }
 
-function groupThousands(amount: string): string {
-  return amount.replace(/\B(?=(?:\d{3})+\.)/g, ",");
+/** Formats "1234.50" as "1,234.50". */
+export function groupThousands(amount: string): string {
+  return amount.replace(/\B(?<!\.\d*)(?=(?:\d{3})+(?:\.|$| ))/g, ",");
 }
 
 /** Formats "84 ms", "1.92 s", "2 min 5 s". */

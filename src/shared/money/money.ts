@@ -81,6 +81,16 @@ export function formatFixed(microcents: number | bigint, decimals: number): stri
   return whole.slice(0, whole.length - PRICE_DECIMALS + decimals);
 }
 
+/**
+ * Formats an amount with two decimals, which every currency that can be billed has, rounded half up, that is
+ * away from 0: "12.35", "-0.01".
+ */
+export function formatRounded(microcents: bigint): string {
+  const unit = BigInt(MICROCENTS_PER_CENT);
+  const half = microcents < 0n ? -unit / 2n : unit / 2n;
+  return formatUnits(((microcents + half) / unit) * unit, PRICE_DECIMALS, MIN_SHOWN_DECIMALS);
+}
+
 /** Returns how many decimals show all these amounts exactly: the same for each, at least two. */
 export function columnDecimals(amounts: readonly (number | bigint)[]): number {
   const decimals = amounts.map((amount) => formatPrice(BigInt(amount)).split(".")[1]?.length ?? 0);

@@ -15,6 +15,7 @@ import { requestRoutes } from "./requests.ts";
 import { sessionRoutes, whoamiRoute } from "./sessions.ts";
 import { accessOf, type ApiRoute, type OrganizationRoute } from "./route.ts";
 import { spendCorrectionRoutes } from "./spend-corrections.ts";
+import { statementRoutes } from "./statement.ts";
 import { tokenRoutes } from "./tokens.ts";
 import { usageRoutes } from "./usage.ts";
 import { usageExportRoutes } from "./usage-export.ts";
@@ -33,7 +34,7 @@ const ROUTES = {
   Limits: limitRoutes,
   Raises: raiseRoutes,
   Own: ownRoutes,
-  Usage: [...usageExportRoutes, ...usageRoutes, ...spendCorrectionRoutes],
+  Usage: [...usageExportRoutes, ...usageRoutes, ...statementRoutes, ...spendCorrectionRoutes],
   Requests: requestRoutes,
   Alerts: [...alertRoutes, ...emailRoutes, ...webhookRoutes],
   Tokens: tokenRoutes,

@@ -91,7 +91,7 @@ function readRange({ month: name, from, to }: UsageQuery, nowMs: number): DayRan
 }
 
 /** Members have their own limit of reports, so that they cannot block the organization's. */
-function callerOf(organizationId: string, principal: Principal): ReportCaller {
+export function callerOf(organizationId: string, principal: Principal): ReportCaller {
   if (principal.type === "operator") return { lane: organizationId, caller: "operator" };
   if (principal.type === "key") return { lane: `${organizationId} members`, caller: principal.keyId };
   const caller = principal.type === "token" ? principal.id : JSON.stringify(principal.person);

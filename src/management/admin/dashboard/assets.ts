@@ -17,6 +17,7 @@ const BY_PAGE = [
   "settings",
   "audit",
   "try-it",
+  "statement",
 ];
 
 const ASSETS = {

@@ -12,6 +12,7 @@ import { overviewRoutes } from "./pages/overview.tsx";
 import { requestPageRoutes } from "./pages/requests.tsx";
 import { sessionPageRoutes } from "./pages/sessions.tsx";
 import { settingsRoutes } from "./pages/settings.tsx";
+import { statementPageRoutes } from "./pages/statement.tsx";
 import { tokenPageRoutes } from "./pages/tokens.tsx";
 import { tryItPageRoutes } from "./pages/try-it.tsx";
 import { usagePageRoutes } from "./pages/usage.tsx";
@@ -30,6 +31,7 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...groupRoutes,
   ...settingsRoutes,
   ...usagePageRoutes,
+  ...statementPageRoutes,
   ...correctionRoutes,
   ...requestPageRoutes,
   ...alertPageRoutes,

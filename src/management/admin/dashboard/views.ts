@@ -10,6 +10,7 @@ import type { ownUser } from "../schemas/own.ts";
 import type { explainedRequest, recentRequest, recentRequestPage } from "../schemas/requests.ts";
 import type { sessionPage } from "../api/sessions.ts";
 import type { tokenPage, tokenWithSecret } from "../api/tokens.ts";
+import type { statement } from "../schemas/statement.ts";
 import type { usage } from "../schemas/usage.ts";
 
 export type OrganizationView = z.output<typeof organization>;
@@ -27,6 +28,7 @@ export type LimitView = LimitListView["data"][number];
 export type LimitFiguresView = z.output<typeof tightestLimit>;
 export type OwnLimitView = z.output<typeof ownLimitList>["data"][number];
 export type RaiseView = LimitView["raises"][number];
+export type StatementView = z.output<typeof statement>;
 export type UsageView = z.output<typeof usage>;
 export type UsageRowView = UsageView["data"][number];
 export type RequestView = z.output<typeof recentRequest>;

@@ -142,10 +142,54 @@ const exportUsage: OrganizationCommandRow = {
   },
 };
 
+const statement: OrganizationCommandRow = {
+  usage: "statement",
+  description: "Show the statement of a month: spend by model, group and API key, and corrections.",
+  hasTable: true,
+  examples: ["usage statement --org Acme --month 2026-11", "usage statement --json"],
+  options: (command) => command.option("--month <month>", "month such as 2026-11; default: this month (UTC)"),
+  async runInOrganization({
+    client,
+    options,
+    path,
+  }: OrganizationCommandCall<ManagementOptions & TextOptions<"month">>) {
+    const { month } = options;
+    const found = await client.call("GET", `${path}/statement`, { query: { month } });
+    return { json: found, text: (screen) => formatStatement(screen, found) };
+  },
+};
+
+const STATEMENT_PARTS = { models: "MODEL", groups: "GROUP", keys: "API KEY" } as const;
+
+function formatStatement(screen: Screen, found: JsonObject): string {
+  const currency = String(found["currency"]);
+  const amount: RecordColumn<JsonObject> = { header: `AMOUNT (${currency})`, cell: (line) => line["amount"] };
+  const tables = Object.entries(STATEMENT_PARTS).map(([part, header]) => {
+    const name: RecordColumn<JsonObject> = {
+      header,
+      cell: ({ name: own, id, others }) =>
+        others === undefined ? (own ?? id ?? "(none)") : `(${String(others)} more)`,
+    };
+    const columns = [name, { header: "REQUESTS", cell: (line: JsonObject) => line["requests"] }, amount];
+    return formatRecords(screen, columns, found[part] as readonly JsonObject[]);
+  });
+  const corrections = formatRecords(
+    screen,
+    [{ header: "CORRECTION", cell: (line: JsonObject) => line["reason"] }, amount],
+    found["corrections"] as readonly JsonObject[],
+  );
+  const sums = [
+    `Requests: ${String(found["usage_amount"])} ${currency}`,
+    `Corrections: ${String(found["corrections_amount"])} ${currency}`,
+    `Total of ${String(found["month"])}: ${String(found["total_amount"])} ${currency}`,
+  ];
+  return `${[...tables, corrections].join("\n")}\n${sums.join("\n")}\n`;
+}
+
 export const USAGE_COMMANDS: CommandGroup = {
   name: "usage",
   description: "Show, export and correct what an organization's requests used and cost.",
-  rows: [show, exportUsage, correct],
+  rows: [show, statement, exportUsage, correct],
 };
 
 function formatUsage(screen: Screen, usage: JsonObject): string {

@@ -115,7 +115,10 @@ export function UsageExport({ page }: { page: OrganizationPageCall }) {
   );
   return (
     <Section id="export" title="Export">
-      <p class="quiet">A whole month by day, key, model and tags, with exact amounts.</p>
+      <p class="quiet">
+        A whole month by day, key, model and tags, with exact amounts. For bookkeeping:{" "}
+        <a href={`${page.base}/statement`}>statement of a month</a>.
+      </p>
       <form method="get" action={`${page.base}/usage/export`} class="filters" aria-label="Export a month">
         <Choice name="month" label="Month" value="" choices={new Map(months)} required />
         <Choice name="format" label="Format" value="" choices={FORMATS} required />
