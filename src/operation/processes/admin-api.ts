@@ -1,5 +1,5 @@
 /**
- * Entry point of the admin process: management API, dashboard, exports and sign-in, with its own connection
+ * Entry point of the admin process: management API, dashboard, exports and sign-in, with its own connections
  * to Redis. It asks the supervisor for facts that only that knows. Workers, probes and alerts run without it.
  */
 import { IdentityProviders } from "../../management/admin/identity/identity-providers.ts";
@@ -14,6 +14,9 @@ import { setErrorReference } from "../../shared/contract/error-reference.ts";
 import { formatLocalUrl, isLoopback } from "../../shared/host/local-url.ts";
 import { createAsk } from "../../shared/host/questions.ts";
 import { openStoreInBackground } from "../../data-path/store/open-store.ts";
+import type { OperationMeter } from "../../data-path/store/run.ts";
+import type { Store } from "../../data-path/store/types.ts";
+import type { Logger } from "../../shared/host/logger.ts";
 import type { ProcessOptions, RunningAdmin } from "../supervisor/gateway-parts.ts";
 import { resolveOperatorToken } from "../supervisor/secret-file.ts";
 import { createAdminTelemetry } from "../../shared/telemetry/gateway-telemetry.ts";
@@ -35,10 +38,7 @@ export async function startAdminApi({ config, channel }: ProcessOptions): Promis
   setErrorReference(formatErrorReference(config));
   const telemetry = createAdminTelemetry(config, channel);
   const ask = createAsk<HostQuestions>(channel);
-  const { store, close } = await openStoreInBackground(config, logger, {
-    commandTimeoutMs: COMMAND_TIMEOUT_MS,
-    redisMeter: telemetry.redisMeter,
-  });
+  const { store, close } = await openAdminStore(config, logger, telemetry.redisMeter);
   const catalog = new CatalogReference(createCatalog(config));
   const email = createEmailServices(config);
   const server = await startAdminServer({
@@ -76,6 +76,25 @@ export async function startAdminApi({ config, channel }: ProcessOptions): Promis
       email.mailer?.close();
       await telemetry.stop();
       close();
+    },
+  };
+}
+
+/** A report's rows have a connection of their own: the replies to other commands would wait behind them. */
+async function openAdminStore(
+  config: ProcessOptions["config"],
+  logger: Logger,
+  redisMeter: OperationMeter,
+): Promise<{ readonly store: Store; readonly close: () => void }> {
+  const open = () =>
+    openStoreInBackground(config, logger, { commandTimeoutMs: COMMAND_TIMEOUT_MS, redisMeter });
+  const [main, reports] = await Promise.all([open(), open()]);
+  const { readUsage, readUsageOfDay, readSumsOfDay, listRequests } = reports.store;
+  return {
+    store: { ...main.store, readUsage, readUsageOfDay, readSumsOfDay, listRequests },
+    close() {
+      main.close();
+      reports.close();
     },
   };
 }
