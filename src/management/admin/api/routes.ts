@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { alertRoutes } from "./alerts.ts";
+import { allSpendRoutes } from "./all-spend.ts";
 import { auditRoutes } from "./audit.ts";
 import { catalogRoutes } from "./catalog.ts";
 import { emailRoutes } from "./email.ts";
@@ -34,7 +35,13 @@ const ROUTES = {
   Limits: limitRoutes,
   Raises: raiseRoutes,
   Own: ownRoutes,
-  Usage: [...usageExportRoutes, ...usageRoutes, ...statementRoutes, ...spendCorrectionRoutes],
+  Usage: [
+    ...usageExportRoutes,
+    ...usageRoutes,
+    ...statementRoutes,
+    ...allSpendRoutes,
+    ...spendCorrectionRoutes,
+  ],
   Requests: requestRoutes,
   Alerts: [...alertRoutes, ...emailRoutes, ...webhookRoutes],
   Tokens: tokenRoutes,

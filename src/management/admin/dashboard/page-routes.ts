@@ -1,4 +1,5 @@
 import { alertPageRoutes } from "./pages/alerts.tsx";
+import { allSpendPageRoutes } from "./pages/all-spend.tsx";
 import { auditPageRoutes } from "./pages/audit.tsx";
 import { commandLineRoutes } from "./pages/command-line.tsx";
 import { correctionRoutes } from "./pages/correction.tsx";
@@ -20,6 +21,7 @@ import type { PageRoute } from "./page.ts";
 
 /** All pages that need a session. A path without parameters precedes one that would match it as a value. */
 export const PAGE_ROUTES: readonly PageRoute[] = [
+  ...allSpendPageRoutes,
   ...organizationPageRoutes,
   ...overviewRoutes,
   ...ownPageRoutes,

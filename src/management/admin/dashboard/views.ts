@@ -1,5 +1,6 @@
 /** Types of the management API's responses, from its schemas. */
 import type { z } from "zod";
+import type { allSpend } from "../schemas/all-spend.ts";
 import type { auditPage } from "../api/audit.ts";
 import type { catalogPage } from "../api/catalog.ts";
 import type { key, keyPage, keyWithSecret } from "../schemas/key.ts";
@@ -28,6 +29,7 @@ export type LimitView = LimitListView["data"][number];
 export type LimitFiguresView = z.output<typeof tightestLimit>;
 export type OwnLimitView = z.output<typeof ownLimitList>["data"][number];
 export type RaiseView = LimitView["raises"][number];
+export type AllSpendView = z.output<typeof allSpend>;
 export type StatementView = z.output<typeof statement>;
 export type UsageView = z.output<typeof usage>;
 export type UsageRowView = UsageView["data"][number];

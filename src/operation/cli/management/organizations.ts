@@ -1,3 +1,4 @@
+import { formatRounded } from "../../../shared/money/money.ts";
 import { ORGANIZATION_SETTINGS } from "../../../shared/settings/organization.ts";
 import { formatRecords, type RecordColumn } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
@@ -7,6 +8,7 @@ import {
   confirm,
   type GlobalCommandRow,
   type ManagementOptions,
+  type TextOptions,
 } from "./management-command.ts";
 import { findOrganization, organizationPath } from "./find.ts";
 import { ownerCommands, type OwnerKind } from "./owner-commands.ts";
@@ -74,6 +76,43 @@ const list: GlobalCommandRow = {
   },
 };
 
+type SpendOptions = ManagementOptions & TextOptions<"month" | "sort"> & { readonly csv?: true };
+
+const spend: GlobalCommandRow = {
+  usage: "spend",
+  description: "Show a month's spend of every organization. For the operator.",
+  hasTable: true,
+  examples: ["org spend --month 2026-11", "org spend --sort=-errors", "org spend --csv > spend.csv"],
+  options: (command) =>
+    command
+      .option("--month <month>", "month such as 2026-11; default: this month (UTC)")
+      .option("--sort <order>", "name, -spent (default), -forecast, -requests or -errors")
+      .option("--csv", "CSV on stdout"),
+  async run({ client, options }: CommandCall<SpendOptions>) {
+    const { month, sort, csv } = options;
+    if (csv) return client.text("GET", "/api/spend", { query: { month, sort, format: "csv" } });
+    const found = await client.call("GET", "/api/spend", { query: { month, sort } });
+    const data = found["data"] as readonly JsonObject[];
+    return { json: found, text: (screen) => formatRecords(screen, SPEND_COLUMNS, data) };
+  },
+};
+
+const moneyOf = (amount: unknown, currency: unknown): string =>
+  amount === null ? "" : `${formatRounded(BigInt(String(amount)))} ${String(currency)}`;
+
+const SPEND_COLUMNS: readonly RecordColumn<JsonObject>[] = [
+  { header: "ID", cell: ({ organization_id: id }) => id, isExtra: true },
+  { header: "ORGANIZATION", cell: ({ organization_name: name }) => name },
+  { header: "SPENT", cell: (row) => moneyOf(row["spent_microcents"], row["currency"]) },
+  { header: "FORECAST", cell: (row) => moneyOf(row["forecast_microcents"], row["currency"]) },
+  { header: "REQUESTS", cell: ({ requests }) => requests ?? "" },
+  {
+    header: "ERRORS",
+    cell: ({ recent_errors: errors, recent_requests: recent }) =>
+      errors === null ? "" : `${String(errors)} of ${String(recent)}`,
+  },
+];
+
 const remove: GlobalCommandRow = {
   usage: "delete <organization>",
   description: "Permanently delete an organization with its API keys and tokens. For the operator.",
@@ -102,7 +141,7 @@ const { create, show, set, switches } = ownerCommands(ORGANIZATION);
 export const ORGANIZATION_COMMANDS: CommandGroup = {
   name: "org",
   description: "Manage organizations: caps, budgets, defaults of their keys.",
-  rows: [create, list, show, set, ...switches, remove],
+  rows: [create, list, spend, show, set, ...switches, remove],
 };
 
 const COLUMNS: readonly RecordColumn<JsonObject>[] = [

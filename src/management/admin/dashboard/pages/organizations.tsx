@@ -113,6 +113,7 @@ async function renderOrganizations(page: PageCall, problems: Problems): Promise<
         empty={search === "" ? "No organizations yet. Create the first one." : notFound}
       />
       <p>
+        <a href={`${PATH}/spend`}>Spend of all organizations</a> ·{" "}
         <a href={`${PATH}/deleted`}>Deleted organizations</a> · <a href="/sessions">Operator's sessions</a>
       </p>
     </Layout>,

@@ -89,7 +89,7 @@ function Lines({ id, title, heading, lines, currency }: LinesProps) {
   ];
   return (
     <Section id={id} title={title}>
-      <RowTable label={title} columns={columns} rows={lines} empty="No requests in this month." />
+      <RowTable label={`${title}, table`} columns={columns} rows={lines} empty="No requests in this month." />
     </Section>
   );
 }
@@ -113,7 +113,7 @@ function Corrections({ statement }: { statement: StatementView }) {
   return (
     <Section id="corrections" title="Corrections">
       <RowTable
-        label="Corrections"
+        label="Corrections, table"
         columns={columns}
         rows={statement.corrections}
         empty="No corrections in this month."

@@ -1,0 +1,190 @@
+/** `GET /api/spend`: a month's spend of all organizations, for the operator. */
+import type { z } from "zod";
+import { formatDecimal } from "../../../shared/money/money.ts";
+import {
+  type CalendarPeriod,
+  dayAt,
+  formatTimeOrNull,
+  monthAt,
+  parseMonth,
+} from "../../../shared/time/calendar.ts";
+import { addDays, daysIn } from "../../../shared/time/day-range.ts";
+import { measureProgress } from "../../../shared/usage/forecast.ts";
+import { centsOf } from "../../../shared/settings/limits.ts";
+import type { OrganizationRecord } from "../../../data-path/store/types/management.ts";
+import type { RecentRequest } from "../../../data-path/store/types/reporting.ts";
+import type { Store } from "../../../data-path/store/types.ts";
+import { allSpend, allSpendQuery, type SPEND_SORTS } from "../schemas/all-spend.ts";
+import { formatHeader, formatRow, type UsageColumn } from "../usage-export/usage-table.ts";
+import { defineRoute } from "./route.ts";
+
+/** Organizations whose requests are counted: each reads a month of sums. */
+const DETAILED = 500;
+/** Deleted organizations that are looked at. */
+const MAX_DELETED = 1_000;
+/** Organizations read at once. */
+const AT_ONCE = 8;
+const RECENT = 100;
+const FORECAST_DAYS = 7;
+
+export type SpendRow = z.output<typeof allSpend>["data"][number];
+
+const list = defineRoute({
+  method: "GET",
+  path: "/api/spend",
+  operationId: "listSpend",
+  summary: "Show a month's spend of every organization, with requests, errors and forecast.",
+  access: "operator",
+  query: allSpendQuery,
+  answers: { 200: allSpend },
+  otherMediaType: "text/csv",
+  handle: async ({ query }, { store, reports }) => {
+    const nowMs = await store.timeMs();
+    const month = parseMonth(query.month ?? "") ?? monthAt(nowMs);
+    const data = await reports.run({ lane: "all organizations", caller: "operator" }, () =>
+      readAllSpend(store, month, nowMs),
+    );
+    const sorted = data.toSorted(COMPARE[query.sort ?? "-spent"]);
+    if (query.format !== "csv") {
+      return { status: 200, body: { month: month.name, time: new Date(nowMs).toISOString(), data: sorted } };
+    }
+    return {
+      status: 200,
+      body:
+        formatHeader(COLUMNS) +
+        sorted.map((row) => formatRow(COLUMNS, { ...row, month: month.name })).join(""),
+      headers: {
+        "content-type": "text/csv; charset=utf-8",
+        "content-disposition": `attachment; filename="spend-${month.name}.csv"`,
+      },
+    };
+  },
+});
+
+async function readAllSpend(
+  store: Store,
+  month: CalendarPeriod,
+  nowMs: number,
+): Promise<readonly SpendRow[]> {
+  const organizations = await listOrganizations(store);
+  const spent = await inTurns(organizations, async (organization) => ({
+    organization,
+    microcents: (await store.readSpend(organization.id, month.name, [])).organizationMicrocents,
+  }));
+  const shown = spent
+    .filter(({ organization, microcents }) => organization.deletedAtMs === null || microcents !== 0n)
+    .toSorted((one, other) => Number(other.microcents - one.microcents));
+  return inTurns(shown, async ({ organization, microcents }, place) => {
+    const details =
+      place < DETAILED ? await readDetails(store, organization, microcents, month, nowMs) : NO_DETAILS;
+    const { id, name, currency, limits, deletedAtMs } = organization;
+    return {
+      organization_id: id,
+      organization_name: name,
+      deleted_at: formatTimeOrNull(deletedAtMs),
+      currency,
+      spent_microcents: microcents,
+      hard_cap_cents: centsOf(limits, { period: "month", kind: "cap" }),
+      budget_cents: centsOf(limits, { period: "month", kind: "budget" }),
+      ...details,
+    };
+  });
+}
+
+async function listOrganizations(store: Store): Promise<readonly OrganizationRecord[]> {
+  const ids = await store.listOrganizationIds();
+  const found = await inTurns(ids, (id) => store.getOrganization(id));
+  const deleted = await store.listDeletedOrganizations({ limit: MAX_DELETED, after: null });
+  return [...found.filter((one) => one !== null && one.deletedAtMs === null), ...deleted.items].filter(
+    (one) => one !== null,
+  );
+}
+
+const NO_DETAILS = { forecast_microcents: null, requests: null, recent_requests: null, recent_errors: null };
+
+async function readDetails(
+  store: Store,
+  { id }: OrganizationRecord,
+  spentMicrocents: bigint,
+  month: CalendarPeriod,
+  nowMs: number,
+) {
+  const isCurrent = month.startMs <= nowMs && nowMs < month.endMs;
+  const first = dayAt(month.startMs).name;
+  const last = isCurrent ? dayAt(nowMs).name : addDays(dayAt(month.endMs).name, -1);
+  const weekAgo = addDays(last, -FORECAST_DAYS);
+  const costs = new Map<string, number>();
+  let requests = 0;
+  // A month without spend has no rows to read.
+  const from = isCurrent && weekAgo < first ? weekAgo : first;
+  for (const day of spentMicrocents === 0n ? [] : daysIn({ from, to: last })) {
+    for (const row of await store.readSumsOfDay(id, day)) {
+      costs.set(day, (costs.get(day) ?? 0) + Number(row.costMicrocents));
+      if (day >= first) requests += row.requests;
+    }
+  }
+  if (!isCurrent) return { ...NO_DETAILS, requests };
+  const { forecastMicrocents } = measureProgress(month.name, Number(spentMicrocents), costs, nowMs);
+  const { items } = await store.listRequests(id, { limit: RECENT, after: null });
+  return {
+    forecast_microcents: forecastMicrocents === null ? null : BigInt(forecastMicrocents),
+    requests,
+    recent_requests: items.length,
+    recent_errors: items.filter(isError).length,
+  };
+}
+
+function isError({ refusal, status }: RecentRequest): boolean {
+  return refusal !== null || (status ?? 0) >= 400;
+}
+
+async function inTurns<Item, Result>(
+  items: readonly Item[],
+  read: (item: Item, place: number) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const results: Result[] = [];
+  for (let start = 0; start < items.length; start += AT_ONCE) {
+    const some = items.slice(start, start + AT_ONCE);
+    results.push(...(await Promise.all(some.map((item, index) => read(item, start + index)))));
+  }
+  return results;
+}
+
+type Compare = (one: SpendRow, other: SpendRow) => number;
+
+const NAMES = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+const byName: Compare = (one, other) => NAMES.compare(one.organization_name, other.organization_name);
+
+function byLargest(amountOf: (row: SpendRow) => number | bigint | null): Compare {
+  const sizeOf = (row: SpendRow): number => Number(amountOf(row) ?? -1);
+  return (one, other) => sizeOf(other) - sizeOf(one) || byName(one, other);
+}
+
+const COMPARE: Readonly<Record<(typeof SPEND_SORTS)[number], Compare>> = {
+  name: byName,
+  "-spent": byLargest(({ spent_microcents: spent }) => spent),
+  "-forecast": byLargest(({ forecast_microcents: forecast }) => forecast),
+  "-requests": byLargest(({ requests }) => requests),
+  "-errors": byLargest(({ recent_errors: errors }) => errors),
+};
+
+const decimalOf = (microcents: bigint | null): string | null =>
+  microcents === null ? null : formatDecimal(microcents);
+
+/** Columns are read by position: never move one; append new ones. */
+const COLUMNS: readonly UsageColumn<SpendRow & { readonly month: string }>[] = [
+  ["month", ({ month }) => month],
+  ["organization_id", ({ organization_id: id }) => id],
+  ["organization_name", ({ organization_name: name }) => name],
+  ["spent", ({ spent_microcents: spent }) => decimalOf(spent)],
+  ["forecast", ({ forecast_microcents: forecast }) => decimalOf(forecast)],
+  ["currency", ({ currency }) => currency],
+  ["hard_cap_cents", (row) => row.hard_cap_cents],
+  ["budget_cents", (row) => row.budget_cents],
+  ["requests", ({ requests }) => requests],
+  ["recent_requests", (row) => row.recent_requests],
+  ["recent_errors", (row) => row.recent_errors],
+  ["deleted_at", (row) => row.deleted_at],
+];
+
+export const allSpendRoutes = [list];
