@@ -76,8 +76,8 @@ export class RequestLog {
   }
 
   async #writeOut(): Promise<void> {
-    if (!this.#isClosing) await pause(GATHER_MS, { ref: false });
     while (this.#lines.length > 0) {
+      if (!this.#isClosing) await pause(GATHER_MS, { ref: false });
       const lines = this.#lines;
       this.#lines = [];
       try {
