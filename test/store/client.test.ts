@@ -124,7 +124,7 @@ describe("createRedisClient", () => {
     const lost = Promise.allSettled(Array.from({ length: 5 }, () => store.admit(admitInput(key))));
     redis.kill();
     const outcomes = await lost;
-    await expect(store.admit(admitInput(key))).rejects.toThrow(/writeable|closed|retries/);
+    await expect(store.admit(admitInput(key))).rejects.toThrow(/writeable|closed|retries|timed out/);
     await redis.restart();
     await waitUntilReady(client, 10_000);
     const spent = outcomes.filter(({ status }) => status === "fulfilled").length;

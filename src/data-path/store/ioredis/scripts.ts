@@ -30,9 +30,10 @@ interface Script {
   readonly lua: string;
   readonly sha: string;
   readonly format: (luaOrSha: string, input: object) => string[];
-  /** True once the text was sent: later commands can use the hash. */
-  isSent: boolean;
 }
+
+/** Scripts by layout: each is read once, for all clients of the process. */
+const LOADED = new Map<ScriptLayout, Script>();
 
 /**
  * Adds the scripts to a client as commands. They bypass ioredis's own scripts and automatic pipelines, which
@@ -40,8 +41,14 @@ interface Script {
  */
 export function addScripts(client: Redis | Cluster): void {
   for (const [name, layout] of Object.entries<ScriptLayout>(SCRIPTS)) {
-    const script = loadScript(layout);
-    const run = (input: object): Promise<unknown> => runScript(client, script, input);
+    const script = LOADED.get(layout) ?? loadScript(layout);
+    // The first command sends the text, later ones the hash.
+    let isSent = false;
+    const run = (input: object): Promise<unknown> => {
+      const sent = runScript(client, script, { input, isSent });
+      isSent = true;
+      return sent;
+    };
     Object.defineProperty(client, name, { value: run });
   }
 }
@@ -49,12 +56,16 @@ export function addScripts(client: Redis | Cluster): void {
 function loadScript(layout: ScriptLayout): Script {
   const lua = readScript(layout.file);
   const sha = createHash("sha1").update(lua).digest("hex");
-  return { lua, sha, format: compileInput(layout), isSent: false };
+  const script = { lua, sha, format: compileInput(layout) };
+  LOADED.set(layout, script);
+  return script;
 }
 
-function runScript(client: Redis | Cluster, script: Script, input: object): Promise<unknown> {
-  const { lua, sha, isSent, format } = script;
-  script.isSent = true;
+function runScript(
+  client: Redis | Cluster,
+  { lua, sha, format }: Script,
+  { input, isSent }: { readonly input: object; readonly isSent: boolean },
+): Promise<unknown> {
   const sent = isSent
     ? send(client, "evalsha", format(sha, input))
     : send(client, "eval", format(lua, input));
