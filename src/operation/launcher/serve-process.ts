@@ -7,7 +7,8 @@ import { openLogFile } from "./log-file.ts";
 import { ManagedProcess } from "./managed-process.ts";
 import { printWaiting } from "./waiting.ts";
 
-const READY_BOUND_MS = 60_000;
+/** Longer than the supervisor gives its processes. */
+const READY_BOUND_MS = 180_000;
 
 export interface ServeProcessOptions {
   /** Entry file of the program: `dist/main.js`. */

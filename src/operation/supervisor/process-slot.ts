@@ -38,7 +38,8 @@ const SILENCE_TICKS = 10;
 
 /** Time after its bound when a process that has not ended is killed. */
 const KILL_AFTER_BOUND_MS = 2_000;
-const DEFAULT_START_BOUND_MS = 30_000;
+/** A process that cannot start says so itself; this only ends one that hangs, not one on a busy host. */
+const DEFAULT_START_BOUND_MS = 120_000;
 const DEFAULT_BACKOFF: BackoffOptions = { firstMs: 100, maxMs: 5_000, soundAfterMs: 10_000 };
 
 /**
