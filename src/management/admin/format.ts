@@ -12,6 +12,13 @@ export function formatMoney(microcents: number | bigint, currency: string): stri
     : groupThousands(formatCents(cents, currency));
 }
 
+/** Formats an amount of a column of sums, all with two decimals: "1,234.56 USD", "< 0.01 USD". Rounds down. */
+export function formatSumMoney(microcents: number | bigint, currency: string): string {
+  const cents = wholeCents(BigInt(microcents));
+  if (cents === 0 && microcents > 0) return `< ${formatCents(1, currency)}`;
+  return groupThousands(formatCents(cents, currency));
+}
+
 /** Formats a label of an axis: "0", "0.05", "1,200". */
 export function formatTickMoney(microcents: number): string {
   return (microcents / MICROCENTS_PER_UNIT).toLocaleString("en-US", { maximumSignificantDigits: 6 });

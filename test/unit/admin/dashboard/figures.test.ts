@@ -2,10 +2,22 @@ import { describe, expect, it } from "vitest";
 import { describeAmount } from "../../../../src/management/admin/dashboard/assets/describe-amount.js";
 import { describeRate } from "../../../../src/management/admin/dashboard/assets/describe-rate.js";
 import { fitLine } from "../../../../src/management/admin/dashboard/parts/plot.tsx";
-import { alignDecimals, formatMoney } from "../../../../src/management/admin/format.ts";
+import { alignDecimals, formatMoney, formatSumMoney } from "../../../../src/management/admin/format.ts";
 import { isOverCap } from "../../../../src/management/admin/dashboard/limit-words.ts";
 import { bucketCapacity } from "../../../../src/data-path/limits/bucket-capacity.ts";
 import { parseCents, parseSignedAmount } from "../../../../src/shared/money/money.ts";
+
+describe("amounts of a column of sums", () => {
+  it.each([
+    [0, "0.00 USD"],
+    [999_999, "< 0.01 USD"],
+    [1_999_999, "0.01 USD"],
+    [123_456_789_000_000, "1,234,567.89 USD"],
+    [-1, "-0.01 USD"],
+  ])("%s microcents are %s: all have two decimals", (microcents, text) => {
+    expect(formatSumMoney(microcents, "USD")).toBe(text);
+  });
+});
 
 describe("describeRate", () => {
   it.each([

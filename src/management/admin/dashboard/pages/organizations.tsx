@@ -3,7 +3,7 @@ import { ORGANIZATION_SETTINGS } from "../../../../shared/settings/organization.
 import { isOnlyOwn } from "../../principal.ts";
 import { NO_PROBLEMS, type Problems } from "../form.ts";
 import { type PageAnswer, type PageCall, type PageRoute, showForm, showPage, submit } from "../page.ts";
-import { formatLimit, formatMoney } from "../../format.ts";
+import { formatLimit, formatSumMoney } from "../../format.ts";
 import { SpendBar } from "../parts/charts.tsx";
 import { ProblemSummary } from "../parts/fields.tsx";
 import { CreationForm, Layout } from "../parts/layout.tsx";
@@ -157,7 +157,7 @@ const COLUMNS: RowTableColumns<OrganizationView> = [
     cell: (organization) => (
       <>
         <SpendBar spending={spendingOf(organization)} currency={organization.currency} />
-        <span class="below">{formatMoney(organization.spent_microcents, organization.currency)}</span>
+        <span class="below">{formatSumMoney(organization.spent_microcents, organization.currency)}</span>
       </>
     ),
   },

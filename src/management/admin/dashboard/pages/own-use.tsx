@@ -1,6 +1,7 @@
 /** Usage and requests of *Your keys*, and the page of one own request. */
 import type { Child } from "hono/jsx";
-import { formatMoney, formatTickMoney, monthName } from "../../format.ts";
+import { columnDecimals } from "../../../../shared/money/money.ts";
+import { formatAmount, formatMoney, formatTickMoney, monthName } from "../../format.ts";
 import { type PageAnswer, type PageCall, showPage } from "../page.ts";
 import { Layout, Section, type SectionProps } from "../parts/layout.tsx";
 import { Time } from "../parts/inline.tsx";
@@ -77,7 +78,11 @@ export function Use({
         title="Your last requests"
         label="Requests"
         rows={requests}
-        columns={requestColumns(page, currency)}
+        columns={requestColumns(
+          page,
+          currency,
+          columnDecimals(requests.map((one) => one.cost_microcents ?? 0)),
+        )}
         empty="No requests yet."
       />
     </>
@@ -128,7 +133,11 @@ function Fact({ name: fact, children }: { readonly name: string; readonly childr
   );
 }
 
-function requestColumns(page: PageCall, currency: string): RowTableColumns<RequestPageView["data"][number]> {
+function requestColumns(
+  page: PageCall,
+  currency: string,
+  decimals: number,
+): RowTableColumns<RequestPageView["data"][number]> {
   return [
     {
       label: "when",
@@ -144,7 +153,7 @@ function requestColumns(page: PageCall, currency: string): RowTableColumns<Reque
     {
       label: "cost",
       kind: "number",
-      cell: ({ cost_microcents: cost }) => formatMoney(cost ?? 0, currency),
+      cell: ({ cost_microcents: cost }) => formatAmount(cost ?? 0, currency, decimals),
     },
   ];
 }

@@ -1,7 +1,7 @@
 /** *Your keys*: a person's limits, keys, usage and recent requests; all that a member sees. */
 import type { KeyStatus } from "../../../../data-path/limits/key-status.ts";
 import { AdminError } from "../../admin-error.ts";
-import { formatMoney } from "../../format.ts";
+import { formatSumMoney } from "../../format.ts";
 import type { KeyHolder } from "../../principal.ts";
 import { FirstRequest, formatHideable, Headroom, StatusLimits, Whom } from "../parts/key-status.tsx";
 import { OwnTable, pathOf, readUse, showOwnRequest, Use } from "./own-use.tsx";
@@ -155,7 +155,7 @@ function keyColumns(page: PageCall, currency: string): RowTableColumns<KeyView> 
       ),
     },
     { label: "state", cell: ({ state }) => <State state={state} /> },
-    { label: "spent this month", cell: (key) => formatMoney(key.spent_microcents, currency) },
+    { label: "spent this month", cell: (key) => formatSumMoney(key.spent_microcents, currency) },
     { label: "change", cell: (key) => <Actions page={page} view={key} /> },
   ];
 }

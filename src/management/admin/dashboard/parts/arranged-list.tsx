@@ -3,7 +3,7 @@ import type { Child } from "hono/jsx";
 import { LIMIT_STATES } from "../../schemas/arranged.ts";
 import { describeState } from "../../../../shared/settings/state.ts";
 import { labelLimit } from "../../../../shared/settings/limit-words.ts";
-import { amountText, formatCount, formatMoney } from "../../format.ts";
+import { amountText, formatCount, formatSumMoney } from "../../format.ts";
 import { describeWanted, fieldOfOwner, resolveOwners } from "../owner-texts.ts";
 import type { OwnerKind } from "../../../../data-path/store/types/owner-kinds.ts";
 import type { OrganizationPageCall } from "../page.ts";
@@ -289,7 +289,7 @@ export function figureColumns<
       label: "spent",
       kind: "number",
       sort: "spend",
-      cell: ({ spent_microcents: spent = 0 }: Item) => formatMoney(spent, currency),
+      cell: ({ spent_microcents: spent = 0 }: Item) => formatSumMoney(spent, currency),
     },
     {
       label: "tightest limit",

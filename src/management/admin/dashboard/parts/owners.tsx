@@ -1,5 +1,5 @@
 /** Shared parts of the pages of users and groups. */
-import { formatCountOf, formatMoney } from "../../format.ts";
+import { formatCountOf, formatSumMoney } from "../../format.ts";
 import type { OwnerKind } from "../../../../data-path/store/types/owner-kinds.ts";
 import { fieldOfOwner } from "../owner-texts.ts";
 import type { OrganizationPageCall } from "../page.ts";
@@ -59,7 +59,7 @@ function keyColumns({ base, organization: { currency } }: OrganizationPageCall):
       label: "spent this month",
       short: "spent",
       kind: "number",
-      cell: ({ spent_microcents: spent }) => formatMoney(spent, currency),
+      cell: ({ spent_microcents: spent }) => formatSumMoney(spent, currency),
     },
   ];
 }
