@@ -81,10 +81,10 @@ function raiseNoPrice({ id }: Model): never {
   throw new RangeError(`The model ${id} has no price in this currency.`);
 }
 
-/** Draws the position of a key: the first has most requests, and every key has some. */
+/** Draws the position of a key: a few have most requests, and every key has some. */
 function drawKey({ keys, random }: RequestsOf): number {
-  const isBusy = random() < 0.6;
-  return Math.floor(keys.length * random() ** (isBusy ? 3 : 1.3));
+  const isBusy = random() < 0.75;
+  return Math.floor(keys.length * random() ** (isBusy ? 5 : 1.3));
 }
 
 function listTimes(nowMs: number, random: Random): readonly number[] {

@@ -1,0 +1,154 @@
+/**
+ * Every page with sample data: accessible, and no wider than its screen. With IGW_PICTURES=<directory> all pictures are
+ * kept there, at each width, light and dark, with 8 and with 300 API keys, empty and broken; IGW_PICTURES_OF=keys,usage
+ * limits them to these pages.
+ */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { type AdminUnderTest, createOrganization, OPERATOR_TOKEN } from "../admin/admin-fixture.ts";
+import { byExtent } from "../support/extent.ts";
+import {
+  CHROMIUM,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  signIn,
+  SKIPPED_WHY,
+  withBrowser,
+} from "./browser.ts";
+import { startSample } from "./sample.ts";
+
+const DIRECTORY = process.env["IGW_PICTURES"];
+const ONLY = process.env["IGW_PICTURES_OF"]?.split(",");
+
+const DEVICES = {
+  desktop: { width: 1440, height: 900 },
+  tablet: { width: 1024, height: 768 },
+  phone: { width: 390, height: 844 },
+} as const;
+const SCHEMES = ["light", "dark"] as const;
+const ALL_VIEWS = Object.keys(DEVICES).flatMap((device) =>
+  SCHEMES.map((scheme) => ({ device: device as keyof typeof DEVICES, scheme })),
+);
+/** Colors do not depend on the width: on each push each scheme is looked at once. */
+const VIEWS =
+  DIRECTORY === undefined
+    ? byExtent({
+        push: ALL_VIEWS.filter(({ device, scheme }) => (device === "phone") === (scheme === "dark")),
+        nightly: ALL_VIEWS,
+      })
+    : ALL_VIEWS;
+const SIZES = DIRECTORY === undefined ? byExtent({ push: [8], nightly: [8, 300] }) : [8, 300];
+
+/** Paths below an organization, and outside of it. */
+const PAGES: Readonly<Record<string, string>> = {
+  overview: "",
+  keys: "/keys",
+  "new-key": "/keys/new",
+  key: "/keys/{key}",
+  users: "/users",
+  user: "/users/{user}",
+  groups: "/groups",
+  group: "/groups/{group}",
+  usage: "/usage",
+  "usage-by-group": "/usage?by=group",
+  corrections: "/usage/corrections",
+  requests: "/requests",
+  settings: "/settings",
+  alerts: "/alerts",
+  audit: "/audit",
+  tokens: "/tokens",
+  sessions: "/sessions",
+  models: "/models",
+  "try-it": "/try",
+};
+const OUTSIDE = { organizations: "/organizations", "sign-in": "/sign-in", errors: "/errors" };
+
+describe.skipIf(CHROMIUM === null)(`pictures of sample data${SKIPPED_WHY}`, () => {
+  const open = withBrowser();
+  const openViews = async (admin: AdminUnderTest): Promise<readonly View[]> => {
+    const views = [];
+    for (const { device, scheme } of VIEWS) {
+      const page = await open({ viewport: DEVICES[device], colorScheme: scheme });
+      await signIn(page, { adminUrl: admin.url, adminToken: OPERATOR_TOKEN });
+      views.push({ name: `${device}-${scheme}`, page });
+    }
+    return views;
+  };
+
+  it.each(SIZES)("every page with %d API keys", async (keys) => {
+    const { admin, filled } = await startSample(keys);
+    onTestFinished(() => admin.stop());
+    const base = `/organizations/${filled.id}`;
+    const failed = await admin.ok("GET", `/api${base}/requests?status=5xx&limit=1`);
+    const [request] = failed["data"] as readonly { request_id: string }[];
+    const ids = { "{key}": filled.keyIds[1], "{user}": filled.userIds[0], "{group}": filled.groupIds[1] };
+    const fill = (path: string) =>
+      Object.entries(ids).reduce((text, [name, id]) => text.replace(name, String(id)), path);
+    const views = await openViews(admin);
+    for (const [name, path] of Object.entries({ ...PAGES, request: `/requests/${request?.request_id}` })) {
+      await look(views, { name: `${name}-${keys}`, url: admin.url + base + fill(path) });
+    }
+    for (const [name, path] of Object.entries(OUTSIDE)) {
+      await look(views, { name: `${name}-${keys}`, url: admin.url + path });
+    }
+  });
+
+  it("every page of an empty organization", async () => {
+    const { admin } = await startSample(1);
+    onTestFinished(() => admin.stop());
+    const base = `/organizations/${await createOrganization(admin, { name: "Empty" })}`;
+    const views = await openViews(admin);
+    for (const [name, path] of Object.entries(PAGES)) {
+      if (!path.includes("{")) await look(views, { name: `${name}-empty`, url: admin.url + base + path });
+    }
+  });
+
+  it("what is missing, refused or unreachable", async () => {
+    const { admin, filled } = await startSample(8);
+    const base = `${admin.url}/organizations/${filled.id}`;
+    const views = await openViews(admin);
+    await look(views, { name: "missing-broken", url: `${base}/keys/key_0`, status: 404 });
+    for (const { page } of views) await page.goto(`${base}/keys/new`);
+    await look(views, {
+      name: "refused-broken",
+      act: async (page) => {
+        await page.getByLabel("Name", { exact: true }).fill("ci");
+        await page.getByLabel("Requests per minute").fill("many");
+        await page.getByRole("button", { name: "Create" }).click();
+        await page.getByText("expected a whole number").first().waitFor();
+      },
+    });
+    await admin.redis.stop();
+    await look(views, { name: "redis-broken", url: base, status: 503 });
+    await admin.stop();
+  });
+});
+
+interface View {
+  readonly name: string;
+  readonly page: Page;
+}
+
+interface Look {
+  readonly name: string;
+  readonly url?: string;
+  readonly status?: number;
+  readonly act?: (page: Page) => Promise<void>;
+}
+
+async function look(views: readonly View[], { name, url, status = 200, act }: Look): Promise<void> {
+  if (ONLY?.some((one) => name.startsWith(one)) === false) return;
+  for (const view of views) {
+    if (url !== undefined) expect((await view.page.goto(url))?.status(), url).toBe(status);
+    await act?.(view.page);
+    await view.page.locator("h1").waitFor();
+    if (DIRECTORY !== undefined) {
+      mkdirSync(DIRECTORY, { recursive: true });
+      await view.page.screenshot({ path: join(DIRECTORY, `${name}-${view.name}.png`), fullPage: true });
+    }
+    await expectAccessible(view.page);
+    await expectNoSidewaysScroll(view.page);
+  }
+}
