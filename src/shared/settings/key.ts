@@ -26,6 +26,7 @@ export const RATE_BOUNDS = { minimum: 1, maximum: 1_000_000 } as const;
 
 /** Handling of a request that does not fit under strict caps. */
 export const ON_CAP = ["refuse", "shrink"] as const;
+export const CHOICES_ON_CAP = { refuse: "reject the request", shrink: "lower its output limit" } as const;
 
 export const KEY_SETTINGS = defineSettings({
   name: {
@@ -195,8 +196,9 @@ export const KEY_SETTINGS = defineSettings({
     kind: choiceOrNull(ON_CAP),
     default: null,
     description: "As `on_cap` of the organization; null: its setting.",
-    label: "At a cap",
-    hint: "refuse, or shrink the output limit to fit. Empty: the organization's setting.",
+    label: "Response that may not fit",
+    hint: "With strict caps.",
+    choices: CHOICES_ON_CAP,
     cli: {
       option: {
         flags: "--on-cap <what>",

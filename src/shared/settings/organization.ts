@@ -1,6 +1,6 @@
 /** Settings of an organization. CONTRIBUTING.md describes how to add a row. */
 import { group } from "./group.ts";
-import { DEFAULT_REQUESTS_PER_MINUTE, ON_CAP, RATE_BOUNDS } from "./key.ts";
+import { CHOICES_ON_CAP, DEFAULT_REQUESTS_PER_MINUTE, ON_CAP, RATE_BOUNDS } from "./key.ts";
 import {
   choice,
   amountOrNull,
@@ -264,8 +264,9 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     default: "refuse",
     description:
       "With strict caps, if the longest response doesn't fit: reject the request or shrink its output limit.",
-    label: "At a cap",
-    hint: "With strict caps: refuse a response that may not fit, or shrink its length.",
+    label: "Response that may not fit",
+    hint: "With strict caps.",
+    choices: CHOICES_ON_CAP,
     cli: {
       option: {
         flags: "--on-cap <what>",
@@ -330,8 +331,9 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     kind: choice(["near_cap", "always"]),
     default: "near_cap",
     description: "When `X-Budget-…` headers show the amount left: from 90 % of any cap, or always.",
-    label: "Headers of what is left",
-    hint: "near_cap: from 90 % of a cap; always: with every response.",
+    label: "Tell clients what is left",
+    hint: "In `X-Budget-…` headers. Near a cap: from 90 %.",
+    choices: { near_cap: "only near a cap", always: "with every response" },
     cli: {
       option: {
         flags: "--budget-headers <when>",
@@ -346,8 +348,8 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     kind: choice(["last", "all"]),
     default: "last",
     description: "Alerts of daily limits: `last` (only at 100 %) or `all`.",
-    label: "Alerts of a day",
-    hint: "last: only at 100 %; all: also at 80 % of a budget, 90 % of a cap.",
+    label: "Daily limits alert",
+    choices: { last: "only at 100 %", all: "at every threshold" },
     cli: {
       option: { flags: "--day-alerts <which>", help: "alerts of daily limits: last (only at 100 %) or all" },
       label: "alerts of a day",

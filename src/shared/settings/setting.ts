@@ -68,6 +68,8 @@ export interface Setting {
   readonly label: string;
   /** Hint below its field on the dashboard. */
   readonly hint?: string;
+  /** Words of a choice as the dashboard shows them. Omitted: as they are. */
+  readonly choices?: Readonly<Record<string, string>>;
   readonly cli?: CommandTexts;
 }
 

@@ -3,27 +3,31 @@ import { programFile } from "../../../shared/host/package-files.ts";
 import type { AdminApp } from "../app-options.ts";
 
 /**
- * Parts of the style sheet in cascade order: later rules win over earlier ones of equal specificity. First
- * the shared parts, then those of single pages; rules for narrow screens come last in each part.
+ * Parts of the style sheet, one for each component, in cascade order: later rules win over earlier ones of equal
+ * specificity; rules for narrow screens come last in each part. `docs/internals/design-system.md` describes them.
  */
-const SHARED = ["base", "navigation", "cards", "tables", "forms", "charts"];
-const BY_PAGE = [
-  "sign-in",
-  "overview",
-  "usage",
+const STYLES = [
+  "tokens",
+  "base",
+  "navigation",
+  "cards",
+  "notices",
+  "tables",
+  "forms",
+  "buttons",
+  "charts",
+  "figures",
   "requests",
   "limits",
-  "alerts",
-  "settings",
-  "audit",
-  "try-it",
-  "statement",
+  "snippets",
+  "print",
 ];
 
 const ASSETS = {
   "dashboard.js": "text/javascript; charset=utf-8",
   "describe-amount.js": "text/javascript; charset=utf-8",
   "describe-rate.js": "text/javascript; charset=utf-8",
+  "keep-drafts.js": "text/javascript; charset=utf-8",
   "icon.svg": "image/svg+xml",
 } as const;
 
@@ -32,9 +36,7 @@ const ASSETS = {
  * cache it.
  */
 export function addAssets(app: AdminApp): void {
-  const styles = [...SHARED, ...BY_PAGE]
-    .map((name) => readAsset(`styles/${name}.css`).toString("utf8"))
-    .join("\n");
+  const styles = STYLES.map((name) => readAsset(`styles/${name}.css`).toString("utf8")).join("\n");
   app.get("/assets/dashboard.css", (context) =>
     context.body(styles, 200, { "content-type": "text/css; charset=utf-8" }),
   );

@@ -93,7 +93,11 @@ export function VersionedForm({ page, action, etag, children }: VersionedFormPro
     <Form page={page} action={action} class="card">
       <input type="hidden" name="etag" value={etag} />
       {children}
-      {page.canChange ? <button type="submit">Save</button> : null}
+      {page.canChange ? (
+        <button type="submit" class="primary">
+          Save
+        </button>
+      ) : null}
     </Form>
   );
 }

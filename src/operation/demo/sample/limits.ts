@@ -49,7 +49,7 @@ export function chooseLimits({ requests, nowMs, groupOf, userOf }: SpendOf): Sam
     { ...caps(spent(ofKey(4), month), { cap: 0.95 }), session_cap_cents: 500 },
     { input_tokens_per_minute: IN_TOKENS_PER_MINUTE },
     { disabled: true },
-    { expires_at: new Date(today + 3 * DAY_MS).toISOString(), requests_per_minute: 60 },
+    { expires_at: new Date(today + 3 * DAY_MS).toISOString() },
   ];
   return {
     organization: {

@@ -8,7 +8,7 @@ import type { AdminApp } from "../../../../src/management/admin/app-options.ts";
 const FOLDER = path.resolve(import.meta.dirname, "../../../../src/management/admin/dashboard/assets/styles");
 
 describe("the style sheet", () => {
-  it("has every part of its folder once and whole, what pages share first", async () => {
+  it("has every part of its folder once and whole, the tokens first", async () => {
     const app = new Hono() as unknown as AdminApp;
     addAssets(app);
     const answer = await app.request("/assets/dashboard.css");
@@ -17,6 +17,6 @@ describe("the style sheet", () => {
     const parts = readdirSync(FOLDER).map((name) => readFileSync(path.join(FOLDER, name), "utf8"));
     expect(parts.filter((part) => !sheet.includes(part))).toEqual([]);
     expect(sheet.length).toBe(parts.join("\n").length);
-    expect(sheet.startsWith(readFileSync(path.join(FOLDER, "base.css"), "utf8"))).toBe(true);
+    expect(sheet.startsWith(readFileSync(path.join(FOLDER, "tokens.css"), "utf8"))).toBe(true);
   });
 });

@@ -1,8 +1,9 @@
 // @ts-nocheck -- runs in browsers, whose types this repository does not load.
 // Every page works without this file; it copies secrets, asks before what cannot be undone, explains a rate and an
-// amount while it is typed, follows the list of requests, and adds the reader's own time to every time.
+// amount while it is typed, keeps what is typed, follows the list of requests, and adds the reader's own time to every time.
 import { describeAmount } from "./describe-amount.js";
 import { describeRate } from "./describe-rate.js";
+import { keepDrafts } from "./keep-drafts.js";
 
 for (const button of document.querySelectorAll("[data-copy]")) {
   button.hidden = false;
@@ -199,3 +200,5 @@ for (const head of document.querySelectorAll("form .list thead th:first-child"))
   });
   head.prepend(all);
 }
+
+keepDrafts();

@@ -122,7 +122,7 @@ function showFields(step: Step, problems: Problems): PageAnswer {
           </div>
         ))}
         <p class="actions">
-          <button type="submit" name="action" value="change">
+          <button type="submit" name="action" value="change" class="primary">
             Preview
           </button>
           <a href={`${page.base}/${kind.kind}s`}>Cancel</a>
@@ -180,7 +180,7 @@ function showPreview(step: Step, body: Body): PageAnswer {
             page.form.getAll(name).map((value) => <input type="hidden" name={name} value={value} />),
           )}
         {changed === 0 ? null : (
-          <button type="submit" class={action === "disable" ? "danger" : undefined}>
+          <button type="submit" class={action === "disable" ? "danger" : "primary"}>
             {verb} {formatCountOf(changed, kind.noun)}
           </button>
         )}

@@ -33,7 +33,9 @@ function showQuestion(page: PageCall): Promise<PageAnswer> {
         <code>{displayChallenge(asked.challenge)}</code>
       </p>
       <Form page={page} action={formatProgramPage(asked)}>
-        <button type="submit">Allow</button>
+        <button type="submit" class="primary">
+          Allow
+        </button>
       </Form>
       <p class="quiet">
         The sign-in ends after 8 hours without a command, and after 24 hours at most. An admin can end it on

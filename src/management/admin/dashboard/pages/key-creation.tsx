@@ -61,7 +61,7 @@ async function renderForm(
           disabled={!page.canChange}
         />
         <p class="actions">
-          <button type="submit" disabled={!page.canChange}>
+          <button type="submit" class="primary" disabled={!page.canChange}>
             Create the key
           </button>
           <a href={path}>Cancel</a>

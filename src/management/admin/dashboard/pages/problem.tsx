@@ -43,7 +43,9 @@ function Again({ path, form }: { path: string; form: FormValues | null }) {
       {[...form].map(([name, value]) => (
         <input type="hidden" name={name} value={value} />
       ))}
-      <button type="submit">Send it again</button>
+      <button type="submit" class="primary">
+        Send it again
+      </button>
     </form>
   );
 }

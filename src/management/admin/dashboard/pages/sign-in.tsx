@@ -54,7 +54,9 @@ function TokenForm({ formToken, next, problem }: Pick<SignInProps, "formToken" |
             operator's token.
           </p>
         </div>
-        <button type="submit">Sign in</button>
+        <button type="submit" class="primary">
+          Sign in
+        </button>
       </form>
       <details>
         <summary>Where is my token?</summary>

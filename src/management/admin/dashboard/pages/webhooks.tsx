@@ -133,7 +133,9 @@ function renderForm(
         ) : null}
         <Address webhook={webhook} state={state} problems={problems} />
         <Alerts chosen={state.alerts} problem={problems.get("alerts")} />
-        <button type="submit">{isNew ? "Add" : "Save"}</button>
+        <button type="submit" class="primary">
+          {isNew ? "Add" : "Save"}
+        </button>
       </Form>
       <p>
         <a href={settingsOf(page)}>Back to the inference settings</a>

@@ -98,7 +98,9 @@ export function CorrectionForm({ page, problems, keys, models, id }: CorrectionF
       ))}
       <Field {...typed("reason")} label="Reason" hint="Kept in the audit log." required />
       <p class="actions">
-        <button type="submit">Correct</button>
+        <button type="submit" class="primary">
+          Correct
+        </button>
         <a href={`${page.base}/usage`}>Cancel</a>
       </p>
     </Form>

@@ -260,7 +260,9 @@ export function CreationForm({ page, what, button, action, isOpen, problems, chi
         {problems}
         <Form page={page} action={action}>
           {children}
-          <button type="submit">{button ?? `Create ${what.replace(/^an? /, "the ")}`}</button>
+          <button type="submit" class="primary">
+            {button ?? `Create ${what.replace(/^an? /, "the ")}`}
+          </button>
         </Form>
       </div>
     </details>

@@ -39,7 +39,7 @@ export function OwnedKeys({ page, keys, owner, empty }: OwnedKeysProps) {
       {keys.has_more ? <p class="quiet">These are the first {keys.data.length}.</p> : null}
       {canChange ? (
         <p>
-          <a class="button" href={`${base}/keys/new?${fieldOfOwner(owner.kind)}=${owner.id}`}>
+          <a class="button quiet" href={`${base}/keys/new?${fieldOfOwner(owner.kind)}=${owner.id}`}>
             Create an API key
           </a>
         </p>

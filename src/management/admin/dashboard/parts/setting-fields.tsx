@@ -76,7 +76,10 @@ function SettingField(props: SettingFieldProps) {
   }
   if (notation === "choice") {
     const none = row.default === null ? [{ value: "", label: row.cli?.none ?? "none" }] : [];
-    const choices = [...none, ...(row.kind.words ?? []).map((word) => ({ value: word, label: word }))];
+    const choices = [
+      ...none,
+      ...(row.kind.words ?? []).map((word) => ({ value: word, label: row.choices?.[word] ?? word })),
+    ];
     return <Select {...common} value={value} choices={choices} />;
   }
   const isRate = notation === "rate" && isPositive(value);
