@@ -313,5 +313,5 @@ export async function startStackAgain(faults: Pick<FaultStackOn, "stack" | "chil
   const args = [main, "up", "--config", faults.stack.configFile, "--json"];
   const child = startChild(process.execPath, args, { cwd: faults.stack.dir });
   faults.child = child;
-  await child.waitForLine("the stack's JSON line", (line) => (line.startsWith("{") ? line : null), 60_000);
+  await child.waitForLine("the stack's JSON line", (line) => (line.startsWith("{") ? line : null));
 }
