@@ -123,8 +123,10 @@ describe("sudden spend", () => {
     await look(key, nowMs);
     expect(await summarize(key)).toEqual([]);
     await spendOn(key, today, 101);
+    const fired = test.store.firedAlerts();
     await look(key, nowMs);
     await look(key, nowMs);
+    expect(test.store.firedAlerts()).toBe(fired + 2);
     expect(await summarize(key)).toEqual(["organization sudden_spend", "key sudden_spend ci"]);
     expect((await list(key))[1]).toMatchObject({
       period: "day",

@@ -101,7 +101,7 @@ export async function watchOrganization(
   await raiseSummary(raiser);
   if (!forecast && suddenSpendPercent === null) return;
   const today = dayAt(nowMs).name;
-  const days = daysIn({ from: monthOrWeekStart(nowMs), to: today });
+  const days = daysIn({ from: addDays(today, -USUAL_DAYS), to: today });
   for (const owner of await readSpendByOwner(store, organization.id, days)) {
     const costs = new Map([...owner.days].map(([day, cost]) => [day, Number(cost)]));
     const week = usualDays(costs, nowMs);
@@ -115,12 +115,6 @@ interface Raiser {
   readonly store: WatchStore;
   readonly organization: OrganizationRecord;
   readonly nowMs: number;
-}
-
-/** Returns the first day of the month, or seven days ago if that is earlier. */
-function monthOrWeekStart(nowMs: number): string {
-  const [first, weekAgo] = [`${monthAt(nowMs).name}-01`, addDays(dayAt(nowMs).name, -USUAL_DAYS)];
-  return weekAgo < first ? weekAgo : first;
 }
 
 /** Lists the costs of the seven whole days before today, from the first that cost something. */

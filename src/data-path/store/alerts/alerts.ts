@@ -77,7 +77,9 @@ export const createAlertStore = storeOf<AlertStore & AlertWatchStore>({
       expiresAtMs: String(expiryOf(month, context.usageMonths)),
       furtherArguments: formatAlert(alert),
     });
-    return textAt(parseArray(reply), OUTCOME) === "fired";
+    const isFired = textAt(parseArray(reply), OUTCOME) === "fired";
+    if (isFired) context.alerts.fired += 1;
+    return isFired;
   },
 
   async listAlerts(context, organizationId, { limit, after, wholeMessages }) {
