@@ -40,7 +40,7 @@ describe("alerts", () => {
     expect(stdout).toMatch(
       /^alert_\S+ +\S+Z +API key "ci" +90% of the monthly hard cap, 1\.00 USD +0\.95 USD +pending +pending$/m,
     );
-    const path = `/organizations/${organization}/keys/${key}#hard_cap_cents`;
+    const path = `/organizations/${organization}/keys/${key}#limits`;
     expect(stdout).toMatch(
       new RegExp(`\n\nChange the monthly hard cap of API key "ci": ${DASHBOARD}${path}\n$`),
     );
@@ -82,8 +82,8 @@ describe("alerts", () => {
     expect(stdout).toMatch(/API key "both" +90%, 100% of the monthly hard cap, 1\.00 USD/);
     expect(stdout).toMatch(/API key "both" +80%, 100% of the monthly budget, 1\.00 USD/);
     expect(lines.slice(4)).toEqual([
-      `Change the monthly hard cap of API key "both": ${page}#hard_cap_cents`,
-      `Change the monthly budget of API key "both": ${page}#budget_cents`,
+      `Change the monthly hard cap of API key "both": ${page}#limits`,
+      `Change the monthly budget of API key "both": ${page}#limits`,
     ]);
   });
 });

@@ -307,7 +307,7 @@ describe("usage, requests, token, audit, catalog", () => {
     expect(shown.stdout).toMatch(
       /^Blocked\. Monthly hard cap of 0\.00 USD for this API key reached: 0\.00 USD spent in /,
     );
-    expect(shown.stdout).toMatch(/Change this cap: http:\S+\/keys\/key_\S+#hard_cap_cents/);
+    expect(shown.stdout).toMatch(/Change this cap: http:\S+\/keys\/key_\S+#limits/);
     expect(shown.stdout).toMatch(
       /key hard cap +REJECTED +0\.00 USD spent of the monthly hard cap of 0\.00 USD/,
     );

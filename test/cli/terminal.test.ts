@@ -210,7 +210,7 @@ describe("colours", () => {
     );
     // Without `dashboard.base_url` the pages are where the API is.
     const alerts = await callCli(["alerts", "list"], { env: environment() });
-    const page = `${admin.url}/organizations/${organization}/keys/${key.id}#budget_cents`;
+    const page = `${admin.url}/organizations/${organization}/keys/${key.id}#limits`;
     expect(alerts.stdout).toContain(`Change the monthly budget of API key "ci": ${page}\n`);
   });
 });

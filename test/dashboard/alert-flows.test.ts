@@ -44,15 +44,15 @@ describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
     mails.refuseRecipient = () => null;
   });
 
-  it("takes a limit's own alerts, in its row and for the monthly cap, and fires them", async () => {
+  it("takes a limit's own alerts in its row, and fires them", async () => {
     await page.goto(`${base}/settings`);
-    await page.getByLabel("Monthly hard cap: alerts at").first().fill("fifty");
-    await page.getByLabel("Monthly hard cap", { exact: true }).fill("100.00");
+    await page.getByLabel("Limits, row 1: alerts at").fill("fifty");
+    await page.getByLabel("Limits, row 1: amount").fill("100.00");
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByText('"fifty": expected at most 5 percentages').first().waitFor();
-    await page.getByLabel("Monthly hard cap: alerts at").first().fill("25/50");
-    await page.getByLabel("Limits, row 1: amount").first().fill("10.00");
-    await page.getByLabel("Limits, row 1: alerts at").first().fill("30, 60");
+    await page.getByLabel("Limits, row 1: alerts at").fill("25/50");
+    await page.getByLabel("Limits, row 2: amount").fill("10.00");
+    await page.getByLabel("Limits, row 2: alerts at").fill("30, 60");
     await expectAccessible(page);
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByText("Saved.").waitFor();
@@ -60,8 +60,8 @@ describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
       { period: "day", kind: "cap", cents: 1000, alerts: [30, 60] },
       { period: "month", kind: "cap", cents: 10_000, alerts: [25, 50] },
     ]);
-    expect(await page.getByLabel("Limits, row 1: alerts at").first().inputValue()).toBe("30/60");
-    expect(await page.getByLabel("Monthly hard cap: alerts at").first().inputValue()).toBe("25/50");
+    expect(await page.getByLabel("Limits, row 1: alerts at").inputValue()).toBe("30/60");
+    expect(await page.getByLabel("Limits, row 2: alerts at").inputValue()).toBe("25/50");
     await getStack().admin("POST", `${api}/spend-corrections`, { amount_cents: 700, reason: "test" });
     await page.goto(`${base}/alerts`);
     await page.getByText("30 % and 60 % of the daily hard cap").waitFor();

@@ -79,8 +79,8 @@ describe.skipIf(CHROMIUM === null)(`what needs attention${SKIPPED_WHY}`, () => {
       /^Monthly hard cap of 50\.00 USD for the organization reached: 60\.00 USD spent in \w+ \d{4}\. Requests that cost money return 402 until \d{4}-\d\d-01 00:00 UTC\./,
       "Change this cap",
     );
-    expect(pathname + hash).toBe(`${path}/settings#hard_cap_cents`);
-    await expectField("hard_cap_cents");
+    expect(pathname + hash).toBe(`${path}/settings#limits`);
+    await expectField("limits");
   });
 
   it("an organization past its budget: the budget's own field", async () => {
@@ -91,8 +91,8 @@ describe.skipIf(CHROMIUM === null)(`what needs attention${SKIPPED_WHY}`, () => {
       /^Monthly budget of 50\.00 USD for the organization reached: 60\.00 USD spent in \w+ \d{4}\./,
       "Change this budget",
     );
-    expect(pathname + hash).toBe(`${path}/settings#budget_cents`);
-    await expectField("budget_cents");
+    expect(pathname + hash).toBe(`${path}/settings#limits`);
+    await expectField("limits");
   });
 
   it("nothing for a forecast while all spend is of today, however much that is", async () => {
@@ -115,15 +115,15 @@ describe.skipIf(CHROMIUM === null)(`what needs attention${SKIPPED_WHY}`, () => {
       /^Monthly hard cap of 1\.00 USD for API key "ci" reached: 2\.50 USD spent in \w+ \d{4}\. Requests that cost money return 402 until /,
       "Change this cap",
     );
-    expect(cap.pathname + cap.hash).toBe(`${path}/keys/${capped.id}#hard_cap_cents`);
-    await expectField("hard_cap_cents");
+    expect(cap.pathname + cap.hash).toBe(`${path}/keys/${capped.id}#limits`);
+    await expectField("limits");
     await show(path);
     const budget = await follow(
       /^Monthly budget of 1\.00 USD for API key "laptop" reached: 1\.20 USD spent in \w+ \d{4}\./,
       "Change this budget",
     );
-    expect(budget.pathname + budget.hash).toBe(`${path}/keys/${budgeted.id}#budget_cents`);
-    await expectField("budget_cents");
+    expect(budget.pathname + budget.hash).toBe(`${path}/keys/${budgeted.id}#limits`);
+    await expectField("limits");
   });
 
   it("of many such keys how many there are, with their list", async () => {

@@ -43,9 +43,9 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
     expect(await page.locator("#max_concurrent_requests-problem").textContent()).toContain('found "many"');
     expect(await page.getByLabel("Name").inputValue()).toBe("wrong");
     await expectAccessible(page);
-    await page.getByLabel("Monthly budget").fill("ten");
+    await page.getByLabel("Limits, row 1: amount").fill("ten");
     await page.getByRole("button", { name: "Create the key" }).click();
-    expect(await page.locator("#budget_cents-problem").textContent()).toContain("such as 50");
+    expect(await page.locator("#limits-problem").textContent()).toContain("such as 10");
   });
 
   it("sets every limit of a key", async () => {
@@ -53,15 +53,17 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
     await page.goto(path);
     await page.getByLabel("Name").fill("renamed");
     await page.getByLabel("Requests per minute").fill("6,000");
-    await page.getByLabel("Monthly hard cap").fill("12,50");
-    expect(await page.locator("output[for=hard_cap_cents]").textContent()).toContain("not an amount");
+    await page.getByLabel("Limits, row 1: amount").fill("12,50");
+    expect(await page.locator("output[for=limits-0]").textContent()).toContain("not an amount");
     await page.getByRole("button", { name: "Save" }).click();
-    expect(await page.locator("#hard_cap_cents-problem").textContent()).toContain("such as 50 or 50.00");
+    expect(await page.locator("#limits-problem").textContent()).toContain("such as 10 or 10.50");
     await page.getByLabel("Requests per minute").fill("6000");
-    await page.getByLabel("Monthly hard cap").fill("1012.50");
-    expect(await page.locator("output[for=hard_cap_cents]").textContent()).toBe("= 1,012.50 USD");
-    await page.getByLabel("Monthly hard cap").fill("12.50");
-    await page.getByLabel("Monthly budget").fill("10");
+    await page.getByLabel("Limits, row 1: amount").fill("1012.50");
+    expect(await page.locator("output[for=limits-0]").textContent()).toBe("= 1,012.50 USD");
+    await page.getByLabel("Limits, row 1: amount").fill("12.50");
+    await page.getByLabel("Limits, row 2: amount").fill("10");
+    await page.getByLabel("Limits, row 2: period").selectOption("a month");
+    await page.getByLabel("Limits, row 2: kind").selectOption("budget");
     await page.getByLabel("Requests at the same time").fill("3");
     await page.getByLabel("Expires (UTC)").fill("2099-12-31T23:59");
     await page.getByLabel("All models").uncheck();
@@ -83,10 +85,10 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
     const { path } = await createKey("contested");
     await page.goto(path);
     await getStack().admin("PATCH", path.replace(getStack().adminUrl, "/api"), { hard_cap_cents: 700 });
-    await page.getByLabel("Monthly hard cap").fill("1");
+    await page.getByLabel("Limits, row 1: amount").fill("1");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("Another person changed this key in the meantime").waitFor();
-    expect(await page.getByLabel("Monthly hard cap").inputValue()).toBe("7.00");
+    expect(await page.getByLabel("Limits, row 1: amount").inputValue()).toBe("7.00");
   });
 
   it("disables, enables, rotates and deletes a key, and each holds for the next request", async () => {
@@ -133,15 +135,17 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
   it("sets everything of the organization, and reads the webhook's secret once", async () => {
     await page.goto(`${base}/settings`);
     await page.getByLabel("Name").fill("Acme Ltd");
-    await page.getByLabel("Monthly hard cap", { exact: true }).fill("1000");
-    await page.getByLabel("Monthly budget", { exact: true }).fill("800.00");
+    await page.getByLabel("Limits, row 1: amount").fill("1000");
+    await page.getByLabel("Limits, row 2: amount").fill("800.00");
+    await page.getByLabel("Limits, row 2: period").selectOption("a month");
+    await page.getByLabel("Limits, row 2: kind").selectOption("budget");
     await page.getByLabel("Strict caps").check();
     await page.getByLabel("This dashboard").uncheck();
     await page.getByLabel("Webhook URL").fill("https://example.com/hook");
     await page.getByLabel("Aliases, one a line").fill("gpt-4o-mini = acme/echo-small");
     await page.getByLabel("Default model").fill("acme/echo-small");
     await page.getByLabel("Requests per minute").fill("120");
-    await page.getByLabel("Monthly hard cap of a key").fill("5");
+    await page.getByLabel("Limits of a key, row 1: amount").fill("5");
     await page.getByRole("button", { name: "Save" }).click();
     expect(await page.getByLabel("Webhook secret").inputValue()).toMatch(/^whsec_/u);
     expect(await getStack().admin("GET", api)).toMatchObject({
@@ -230,7 +234,7 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
   });
 
   it("is still signed in where a mail's link is followed, and sees the field that it names", async () => {
-    const link = `${base}/settings#hard_cap_cents`;
+    const link = `${base}/settings#limits`;
     await page.route("http://mail.example/", (route) =>
       route.fulfill({ contentType: "text/html", body: `<a href="${link}">Raise the cap</a>` }),
     );
@@ -243,7 +247,7 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
   it.each([{ javaScriptEnabled: true }, { javaScriptEnabled: false }])(
     "comes to the field that a link names after the sign-in, also at the second try: %j",
     async (options) => {
-      const link = `${base}/settings#hard_cap_cents`;
+      const link = `${base}/settings#limits`;
       const signedOut = await open(options);
       await signedOut.goto(link);
       for (const token of ["wrong", getStack().adminToken]) {

@@ -106,13 +106,13 @@ describe.skipIf(CHROMIUM === null)(`an operator with ${ORGANIZATIONS} organizati
     };
     await choose();
     await page.getByRole("button", { name: "Change…" }).click();
-    await page.getByLabel("Change Monthly hard cap").check();
-    await page.getByLabel("Monthly hard cap", { exact: true }).fill("12,50");
+    await page.getByLabel("Change Limits").check();
+    await page.getByLabel("Limits, row 1: amount").fill("12,50");
     await page.getByRole("button", { name: "Preview" }).click();
-    await page.locator("#hard_cap_cents-problem").waitFor();
-    await page.getByLabel("Monthly hard cap", { exact: true }).fill("12.50");
+    await page.locator("#limits-problem").waitFor();
+    await page.getByLabel("Limits, row 1: amount").fill("12.50");
     await page.getByRole("button", { name: "Preview" }).click();
-    await page.getByRole("row", { name: "service-52 Monthly hard cap: none → 12.50 USD" }).waitFor();
+    await page.getByRole("row", { name: "service-52 Limits: none → month cap 12.50" }).waitFor();
     await expectAccessible(page);
     await page.getByRole("button", { name: "Change 2 API keys" }).click();
     await page.getByText("Changed. Applies from the next request.").waitFor();

@@ -40,7 +40,7 @@ describe.skipIf(CHROMIUM === null)(`the dashboard with a month of 900,000 reques
       /Monthly budget of [\d,.]+ USD for API key "support-assistant" reached: [\d,.]+ USD spent in \w+ \d{4}\./,
     );
     await attention.filter({ hasText: "support-assistant" }).getByRole("link").click();
-    await page.waitForURL(/\/keys\/key_[^/]+#budget_cents$/);
+    await page.waitForURL(/\/keys\/key_[^/]+#limits$/);
     await page.goto(`${base}/keys`);
     expect(await page.getByRole("row", { name: /support-assistant/ }).textContent()).toContain("over budget");
     const ci = page.getByRole("link", { name: "ci", exact: true });

@@ -113,7 +113,7 @@ describe.skipIf(CHROMIUM === null)(`every page of the dashboard${SKIPPED_WHY}`, 
       .getByText(/Blocked\. Monthly hard cap of 0\.01 USD for this API key reached: [\d.]+ USD spent in/)
       .waitFor();
     const change = page.getByRole("link", { name: "Change this cap" });
-    expect(await change.getAttribute("href")).toMatch(/\/keys\/key_[^/]+#hard_cap_cents$/);
+    expect(await change.getAttribute("href")).toMatch(/\/keys\/key_[^/]+#limits$/);
     expect(await page.getByRole("listitem").filter({ hasText: "rejected here" }).textContent()).toContain(
       "key hard cap",
     );

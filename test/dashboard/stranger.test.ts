@@ -43,7 +43,7 @@ describe.skipIf(CHROMIUM === null)(`somebody who has never seen the dashboard${S
     await page.getByLabel("Name").fill("first");
     await page.getByLabel("Requests per minute").fill("60");
     await page.getByText("60 rpm: 1 request per second, bursts of 10").waitFor();
-    await page.getByLabel("Monthly hard cap").fill("0.01");
+    await page.getByLabel("Limits, row 1: amount").fill("0.01");
     await page.getByRole("button", { name: "Create the key" }).click();
     await page.getByText("it is shown only once").waitFor();
     await expectAccessible(page);
@@ -63,7 +63,7 @@ describe.skipIf(CHROMIUM === null)(`somebody who has never seen the dashboard${S
     await page.getByRole("link", { name: where, exact: true }).click();
     await page.getByText("cap reached").waitFor();
     await page.getByRole("link", { name: "first" }).click();
-    await page.getByLabel("Monthly hard cap").fill("1.00");
+    await page.getByLabel("Limits, row 1: amount").fill("1.00");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("Saved. Applies from the next request.").waitFor();
     expect((await ask(stack, apiKey, PROMPT)).choices?.[0]?.message.content).toBe(PROMPT);
@@ -84,7 +84,7 @@ describe.skipIf(CHROMIUM === null)(`somebody who has never seen the dashboard${S
     expect(refusal.error?.message).toContain("inference settings");
     await page.goto(`${stack.adminUrl}${path}`);
     await page.getByRole("navigation").getByRole("link", { name: "Inference settings" }).click();
-    await page.getByLabel("Monthly hard cap", { exact: true }).fill("5");
+    await page.getByLabel("Limits, row 1: amount").fill("5");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("Saved. Applies from the next request.").waitFor();
     expect((await ask(stack, String(key), "hi")).choices?.[0]?.message.content).toBe("hi");

@@ -16,14 +16,14 @@ describe("the message of a 402", () => {
   it("leads to the field of the key's cap and names whom to ask, refused at the admission", async () => {
     const key = await chat.stack.createKey({ limits: monthLimits({ cap: 0 }) });
     expect((await refusalOf(key)).message).toContain(
-      `. Raise the cap on ${pageOf(key)}/keys/${key.id}#hard_cap_cents or ask platform@example.com.`,
+      `. Raise the cap on ${pageOf(key)}/keys/${key.id}#limits or ask platform@example.com.`,
     );
   });
 
   it("leads to the field of the organization's cap", async () => {
     const key = await chat.stack.createKey({}, { limits: monthLimits({ cap: 0 }) });
     expect((await refusalOf(key)).message).toContain(
-      `. Raise the cap on ${pageOf(key)}/settings#hard_cap_cents or ask platform@example.com.`,
+      `. Raise the cap on ${pageOf(key)}/settings#limits or ask platform@example.com.`,
     );
   });
 
@@ -32,7 +32,7 @@ describe("the message of a 402", () => {
     const refused = await refusalOf(key);
     expect(refused).toHaveProperty("held_cents");
     expect(refused.message).toContain(
-      ` Raise the cap on ${pageOf(key)}/keys/${key.id}#hard_cap_cents or ask platform@example.com.`,
+      ` Raise the cap on ${pageOf(key)}/keys/${key.id}#limits or ask platform@example.com.`,
     );
   });
 });

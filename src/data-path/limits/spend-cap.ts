@@ -187,7 +187,7 @@ function canWaitHelp(cap: ReachedCap): boolean {
 
 function describeRaise(cap: ReachedCap, dashboardUrl: string | null): string {
   if (dashboardUrl === null) return SCOPES[cap.scope].raise;
-  return `Raise the cap on ${dashboardUrl}${formatLimitPath(cap, "cap")}`;
+  return `Raise the cap on ${dashboardUrl}${formatLimitPath(cap)}`;
 }
 
 function isCapReached({ capCents, spentMicrocents }: ReachedCap): boolean {

@@ -22,7 +22,7 @@ export interface AlertLink {
 
 /** Returns the field of the dashboard in which the amount is changed. */
 export function limitPathOf(alert: AlertRecord): string {
-  return formatLimitPath(alert, limitKindOf(alert));
+  return formatLimitPath(alert);
 }
 
 /** Cleans a name for an email's subject, which is one line and must not resemble an address or a second header. */

@@ -77,7 +77,7 @@ export const LIMITS_ROW = {
   default: [],
   description: `Hard caps and budgets; ${MONTH_NAMES_TOO} Replaces the whole list.`,
   label: "Limits",
-  hint: "A row without an amount is no limit.",
+  hint: "A hard cap blocks requests that cost money (402), a budget only alerts. No amount: no limit.",
   cli: {
     option: {
       flags: "--limits <list>",

@@ -2,11 +2,10 @@
  * Texts about limits. Every text about a cap or a budget takes its owner, period and window from here, so
  * that no daily cap is described as monthly, and no amount with another cap. Windows are in UTC.
  */
-import { formatOwnerPath, type LimitSubject } from "../contract/pages.ts";
+import { formatOwnerPath, type LimitSubject, type PageOwner } from "../contract/pages.ts";
 import { capitalize } from "../text/capitalize.ts";
 import { describeWindow } from "../time/calendar.ts";
 import { type LimitKind, type LimitPeriod, PERIOD_WORDS } from "./limits.ts";
-import { fieldOfLimit } from "./month-limits.ts";
 
 /** Limit and its owner. */
 export interface NamedLimit {
@@ -41,8 +40,8 @@ export function nameOwner({ scope, name }: Pick<NamedLimit, "scope" | "name">): 
  * Returns the path of the field in which a limit is changed: on its owner's page, or in the organization's
  * settings.
  */
-export function formatLimitPath(subject: LimitSubject, kind: LimitKind): string {
-  return `${formatOwnerPath(subject)}#${fieldOfLimit({ ...subject, kind })}`;
+export function formatLimitPath(subject: PageOwner): string {
+  return `${formatOwnerPath(subject)}#limits`;
 }
 
 /** Returns "weekly cap", "total budget", for labels and tables. */

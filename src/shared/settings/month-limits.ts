@@ -21,7 +21,6 @@ export function monthRows({ subject, examples }: MonthTexts) {
       ...monthRow("cap"),
       description: `Monthly hard cap${subject}, in whole cents; null: none.`,
       label: "Monthly hard cap",
-      hint: "Blocks requests that cost money (402). Empty: no cap.",
       cli: {
         option: {
           flags: "--hard-cap <amount>",
@@ -35,7 +34,6 @@ export function monthRows({ subject, examples }: MonthTexts) {
       ...monthRow("budget"),
       description: `Monthly budget${subject}, in whole cents; alerts only. Null: none.`,
       label: "Monthly budget",
-      hint: "Alerts at 80 % and 100 %, blocks nothing. Empty: no budget.",
       cli: {
         option: { flags: "--budget <amount>", help: `monthly budget${subject}: ${examples.budget}, or none` },
         label: "budget",
@@ -49,12 +47,6 @@ export function monthRows({ subject, examples }: MonthTexts) {
 export function monthRow<Kind extends LimitKind>(kind: Kind) {
   const aliasOf: LimitName = { period: "month", kind };
   return { apiName: MONTH_NAMES[kind], aliasOf, kind: amountOrNull(), default: null } as const;
-}
-
-/** Returns the field of the API and of the dashboard in which a limit of an owner is changed. */
-export function fieldOfLimit({ scope, period, kind }: LimitName & { readonly scope: string }): string {
-  const hasAliases = scope === "key" || scope === "organization";
-  return hasAliases && period === "month" ? MONTH_NAMES[kind] : "limits";
 }
 
 /** Rejects a body with an alias that differs from its row in `limits`, which replaces the whole list. */

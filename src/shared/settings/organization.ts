@@ -143,7 +143,6 @@ const KEY_DEFAULTS = defineSettings({
     ...monthRow("cap"),
     description: "Monthly hard cap, in whole cents; null: none.",
     label: "Monthly hard cap of a key",
-    hint: "Empty: none.",
     cli: {
       option: { flags: "--key-hard-cap <amount>", help: "monthly hard cap of new keys, or none" },
       label: "hard cap",
@@ -153,7 +152,6 @@ const KEY_DEFAULTS = defineSettings({
     ...monthRow("budget"),
     description: "Monthly budget, in whole cents; null: none.",
     label: "Monthly budget of a key",
-    hint: "Empty: none.",
     cli: {
       option: { flags: "--key-budget <amount>", help: "monthly budget of new keys, or none" },
       label: "budget",
@@ -164,8 +162,8 @@ const KEY_DEFAULTS = defineSettings({
     kind: limits(),
     default: [],
     description: `All its limits; ${MONTH_NAMES_TOO} Replaces the whole list.`,
-    label: "Limits",
-    hint: "A row without an amount is no limit.",
+    label: "Limits of a key",
+    hint: "A hard cap blocks requests that cost money (402), a budget only alerts. No amount: no limit.",
     cli: {
       option: { flags: "--key-limits <list>", help: 'all limits of new keys: "day cap 5.00", or none' },
       label: "limits",

@@ -30,7 +30,7 @@ describe("formatAlertEvent", () => {
         currency: "USD",
         month: "2026-11",
         resets_at: "2026-12-01T00:00:00Z",
-        url: `${PAGES}/organizations/${ALERT.organizationId}/keys/${ALERT.keyId}#hard_cap_cents`,
+        url: `${PAGES}/organizations/${ALERT.organizationId}/keys/${ALERT.keyId}#limits`,
         organization_name: "Acme",
         message:
           'API key "ci" of Acme has spent $45.07 in November 2026: 90% of its monthly hard cap of $50.00 is reached.',
@@ -50,7 +50,7 @@ describe("formatAlertEvent", () => {
             amount_cents: 5000,
             spent_cents: 4507,
             resets_at: "2026-12-01T00:00:00Z",
-            url: `${PAGES}/organizations/${ALERT.organizationId}/keys/${ALERT.keyId}#hard_cap_cents`,
+            url: `${PAGES}/organizations/${ALERT.organizationId}/keys/${ALERT.keyId}#limits`,
           },
         ],
       },
@@ -97,7 +97,7 @@ describe("formatAlertEvent", () => {
         key_id: null,
         key_name: null,
         resets_at: "2027-01-01T00:00:00Z",
-        url: `${PAGES}/organizations/${ALERT.organizationId}/settings#budget_cents`,
+        url: `${PAGES}/organizations/${ALERT.organizationId}/settings#limits`,
       },
     });
   });
@@ -120,7 +120,7 @@ describe("an event of several alerts", () => {
       { id: ALERT.id, type: "budget.threshold_reached", threshold_percent: 80 },
       { id: "alert_2", threshold_percent: 100 },
       { id: "alert_3", type: "hard_cap.threshold_reached" },
-      { id: "alert_4", scope: "organization", url: expect.stringContaining("/settings#budget_cents") },
+      { id: "alert_4", scope: "organization", url: expect.stringContaining("/settings#limits") },
     ]);
   });
 

@@ -29,7 +29,7 @@ describe("the mail of an alert", () => {
       'API key "ci" of Acme has spent $45.07 in November 2026: 90% of its monthly hard cap of $50.00 is reached.\n\n' +
         "At 100%, requests of this key that cost money will return 402 until the cap resets on " +
         "2026-12-01 00:00 UTC. Raise the cap of $50.00 to prevent this.\n\n" +
-        `Change the key's monthly hard cap:\nhttps://gateway.example.com/organizations/${ALERT.organizationId}/keys/${ALERT.keyId}#hard_cap_cents\n\n` +
+        `Change the key's monthly hard cap:\nhttps://gateway.example.com/organizations/${ALERT.organizationId}/keys/${ALERT.keyId}#limits\n\n` +
         "-- \nYou receive this email because the notification settings of Acme contain your address. Remove it there: " +
         `https://gateway.example.com/organizations/${ALERT.organizationId}/settings\nAlert ${ALERT.id}.\n`,
     );
@@ -73,9 +73,9 @@ describe("the mail of an alert", () => {
       'API key "ci" of Acme has spent $60.00 in November 2026: 80% and 100% of its monthly budget of $40.00, 90% and 100% of its monthly hard cap of $50.00 are reached.',
       "The organization Acme has spent $200.00 in November 2026: 80% of its monthly budget of $250.00 is reached.",
       "Requests of this key that cost money return 402 until the cap resets on 2026-12-01 00:00 UTC. To continue before, raise the cap of $50.00.",
-      `Change the key's monthly hard cap:\n${page}/keys/${ALERT.keyId}#hard_cap_cents`,
-      `Change the key's monthly budget:\n${page}/keys/${ALERT.keyId}#budget_cents`,
-      `Change the organization's monthly budget:\n${page}/settings#budget_cents`,
+      `Change the key's monthly hard cap:\n${page}/keys/${ALERT.keyId}#limits`,
+      `Change the key's monthly budget:\n${page}/keys/${ALERT.keyId}#limits`,
+      `Change the organization's monthly budget:\n${page}/settings#limits`,
       expect.stringContaining("notification settings of Acme contain your address"),
     ]);
     const links = [...mail.html.matchAll(/href="([^"]+)"/g)].map(([, url]) => url);

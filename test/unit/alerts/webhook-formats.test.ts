@@ -50,9 +50,7 @@ describe.each(FORMAT_NAMES)("the format %s", (name) => {
     const text = JSON.stringify(format(name));
     expect(text).toContain("Acme");
     expect(text).toContain("$45.07");
-    expect(text).toContain(
-      `${PAGES}/organizations/${ALERT.organizationId}/keys/${ALERT.keyId}#hard_cap_cents`,
-    );
+    expect(text).toContain(`${PAGES}/organizations/${ALERT.organizationId}/keys/${ALERT.keyId}#limits`);
   });
 });
 

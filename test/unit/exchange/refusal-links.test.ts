@@ -68,7 +68,7 @@ describe.each<{ name: string; create: (dashboard: DashboardAddress) => GatewayEr
     create: admission("concurrency_limited"),
     page: `${KEY_PAGE}#max_concurrent_requests.`,
   },
-  { name: "a cap", create: admission("key_cap_reached"), page: `${KEY_PAGE}#hard_cap_cents` },
+  { name: "a cap", create: admission("key_cap_reached"), page: `${KEY_PAGE}#limits` },
 ])("the refusal of $name", ({ create, page }) => {
   it("leads to the page", () => {
     expect(create(SET).message).toContain(page);

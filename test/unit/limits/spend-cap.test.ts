@@ -45,13 +45,13 @@ describe("createCapError", () => {
       name: "the key's page and a contact",
       cap: reached,
       dashboard: { baseUrl: "https://dash.example.com", contact: "platform@example.com" },
-      says: "Raise the cap on https://dash.example.com/organizations/org_1/keys/key_1#hard_cap_cents or ask platform@example.com, or wait until 2026-12-01T00:00:00Z.",
+      says: "Raise the cap on https://dash.example.com/organizations/org_1/keys/key_1#limits or ask platform@example.com, or wait until 2026-12-01T00:00:00Z.",
     },
     {
       name: "the organization's settings",
       cap: { ...reached, scope: "organization" } as const,
       dashboard: { baseUrl: "https://dash.example.com", contact: null },
-      says: "Raise the cap on https://dash.example.com/organizations/org_1/settings#hard_cap_cents, or wait until 2026-12-01T00:00:00Z.",
+      says: "Raise the cap on https://dash.example.com/organizations/org_1/settings#limits, or wait until 2026-12-01T00:00:00Z.",
     },
     {
       name: "a contact alone",

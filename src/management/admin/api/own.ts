@@ -16,7 +16,6 @@ import {
 } from "../../../shared/settings/key.ts";
 import { limitsOfMember } from "../../../shared/settings/limit-settings.ts";
 import { type Limit, LIMIT_PERIODS, type LimitPeriod } from "../../../shared/settings/limits.ts";
-import { fieldOfLimit } from "../../../shared/settings/month-limits.ts";
 import type { KeyRecord, OrganizationRecord } from "../../../data-path/store/types/management.ts";
 import { isProviderKey } from "../../../data-path/store/management/provider-keys.ts";
 import type { UserRecord } from "../../../data-path/store/types/owners.ts";
@@ -274,7 +273,7 @@ function requireTight(settings: KeySettings, bounds: Bounds): void {
   const caps = capsOf(settings.limits);
   for (const period of LIMIT_PERIODS) {
     const [cap, ofDefaults, ofUser] = [caps, bounds.defaults, bounds.user].map((of) => of.get(period));
-    const field = fieldOfLimit({ scope: "key", period, kind: "cap" });
+    const field = KEY_SETTINGS.limits.apiName;
     if (ofDefaults !== undefined && (cap === undefined || cap > ofDefaults)) {
       throw invalidField(
         field,

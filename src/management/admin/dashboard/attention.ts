@@ -1,6 +1,5 @@
 /** Items that need attention, most urgent first, each with the page where it can be resolved. */
-import { nameLimit } from "../../../shared/settings/limit-words.ts";
-import { MONTH_NAMES } from "../../../shared/settings/limits.ts";
+import { formatLimitPath, nameLimit } from "../../../shared/settings/limit-words.ts";
 import type { ListedAlert } from "../../../data-path/store/types/alerts.ts";
 import { formatLimit, formatMoney, formatTime } from "../format.ts";
 import { DAY_MS } from "../../../shared/time/calendar.ts";
@@ -84,7 +83,7 @@ function ofForecast({ organization, limits, forecastMicrocents }: AttentionInput
   if (cap === undefined || standingOf(cap) === "reached") return [];
   if (!isOverCap({ monthCapCents: cap.cents }, forecastMicrocents ?? 0)) return [];
   const text = `At this pace, this month's spend reaches ${formatMoney(forecastMicrocents ?? 0, currency)}, above the ${nameLimit(cap)} of ${formatLimit(cap.cents, currency)}.`;
-  const path = `/organizations/${id}/settings#${MONTH_NAMES.cap}`;
+  const path = formatLimitPath({ scope: "organization", organizationId: id, keyId: null, ownerId: null });
   return [{ level: "warn", text, label: "Change this cap", path }];
 }
 

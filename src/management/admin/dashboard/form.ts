@@ -3,7 +3,7 @@
  * the API's schemas check values; here only the notation changes.
  */
 import { parseCents } from "../../../shared/money/money.ts";
-import { type Limit, parseAlerts, parseLimitList } from "../../../shared/settings/limits.ts";
+import { type Limit, parseLimitList } from "../../../shared/settings/limits.ts";
 import { parsePairs } from "../../../shared/settings/parse-pairs.ts";
 import type { Notation } from "../../../shared/settings/setting.ts";
 import { AdminError, invalidField } from "../admin-error.ts";
@@ -87,7 +87,7 @@ function readField(form: FormValues, path: string, kind: FieldKind): unknown {
       return url === "" ? null : { url };
     }
     case "limits":
-      return limitsOf(form, path);
+      return form.has(path) || form.has(`${path}.amount`) ? limitsOf(form, path) : undefined;
     case "someLimits": {
       const some = limitsOf(form, path);
       return some.length === 0 ? undefined : some;
@@ -118,17 +118,6 @@ export function partsOfLimit(line: string): Readonly<Record<(typeof LIMIT_PARTS)
   const [limit = "", alerts = ""] = line.split(/ at (?=[^ ])/);
   const [period = "", kind = "", ...amount] = limit.split(" ");
   return { period, kind, amount: amount.join(" "), alerts };
-}
-
-/** Returns the percentages in a field; undefined: empty. @throws AdminError 400 */
-export function readAlerts(form: FormValues, field: string): readonly number[] | undefined {
-  const text = form.text(field).trim();
-  try {
-    return text === "" ? undefined : parseAlerts(text);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    throw invalidField(field, error.message);
-  }
 }
 
 /** @throws AdminError 400 that names the invalid line or amount. */

@@ -84,7 +84,7 @@ function describeReached(limit: LimitFiguresView, { name, keyId, ownerId }: Name
     level: levelOf(kind),
     text: kind === "cap" ? `${reached} Requests that cost money return 402${until}.` : reached,
     label: kind === "cap" ? "Change this cap" : "Change this budget",
-    path: formatLimitPath(subject, kind),
+    path: formatLimitPath(subject),
   };
 }
 

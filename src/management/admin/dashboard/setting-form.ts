@@ -4,27 +4,10 @@ import { isGroup } from "../../../shared/settings/group.ts";
 import { KEY_SETTINGS } from "../../../shared/settings/key.ts";
 import { USER_GROUP_SETTINGS } from "../../../shared/settings/user-group.ts";
 import { USER_SETTINGS } from "../../../shared/settings/user.ts";
-import {
-  alertsOf,
-  createLimit,
-  formatAlerts,
-  formatLimitRows,
-  type Limit,
-  type LimitName,
-  orderLimits,
-  withoutRows,
-} from "../../../shared/settings/limits.ts";
+import { formatLimitRows, type Limit } from "../../../shared/settings/limits.ts";
 import type { Notation, Setting, Settings } from "../../../shared/settings/setting.ts";
 import { aliasOf, hasOwnCalls } from "../../../shared/settings/table.ts";
-import {
-  type FieldKind,
-  type Fields,
-  type FormValues,
-  limitLines,
-  readAlerts,
-  readBody,
-  setAt,
-} from "./form.ts";
+import { type FieldKind, type Fields, type FormValues, limitLines, readBody, setAt } from "./form.ts";
 import { amountText } from "../format.ts";
 import { formatOwner } from "./owner-texts.ts";
 
@@ -37,16 +20,14 @@ export interface FormSetting {
 /** Contents of fields by path: a flag is "yes" or empty, models are a list or null for all. */
 export type SettingTexts = Readonly<Record<string, string | readonly string[] | null>>;
 
-type TextEntry = readonly [path: string, text: string | readonly string[] | null];
-
 /** Settings as in API responses. */
 type Described = Readonly<Record<string, unknown>>;
 
 /** Lists the settings with a field, groups by their members. */
 export function listFormSettings(table: Settings, prefix = ""): readonly FormSetting[] {
   return Object.values(table).flatMap((row) => {
-    // These have their own pages or forms.
-    if (row.kind.notation === "webhooks" || hasOwnCalls(row)) return [];
+    // These have their own pages or forms, or are rows of a list of limits.
+    if (row.kind.notation === "webhooks" || hasOwnCalls(row) || aliasOf(row) !== null) return [];
     const path = `${prefix}${row.apiName}`;
     return isGroup(row.kind) ? listFormSettings(row.kind.members, `${path}.`) : [{ path, row }];
   });
@@ -61,69 +42,17 @@ export const GROUP_FORM = listFormSettings(USER_GROUP_SETTINGS);
 
 /** Lists the fields for the summary of problems. */
 export function listProblemFields(settings: readonly FormSetting[]): readonly string[] {
-  return settings.flatMap((setting) => {
-    const name = inputName(setting);
-    return aliasOf(setting.row) === null ? [name] : [name, alertsField(name)];
-  });
-}
-
-/** Returns the name of the field with the alerts of a row that has a field of its own. */
-export function alertsField(path: string): string {
-  return `${path}.alerts`;
+  return settings.map(inputName);
 }
 
 /** @param one Settings as in API responses. */
 export function textsOf(settings: readonly FormSetting[], one: Described): SettingTexts {
   return Object.fromEntries(
-    settings.flatMap((setting) => {
-      const { path, row } = setting;
-      const shown = valueAt(one, ...path.split("."));
-      const aliases = aliasesBeside(settings, setting);
-      const names = aliases.map(({ alias }) => alias);
-      const value = aliases.length === 0 ? shown : withoutRows(shown as readonly Limit[], names);
-      const alerts = aliases.map((alias) => [
-        alertsField(alias.path),
-        alertsText(shown as readonly Limit[], alias.alias),
-      ]);
-      return [
-        [path, ownerTextOf(row.kind.notation, value, one) ?? textOf(row.kind.notation, value)],
-        ...alerts,
-      ];
+    settings.map(({ path, row: { kind } }) => {
+      const value = valueAt(one, ...path.split("."));
+      return [path, ownerTextOf(kind.notation, value, one) ?? textOf(kind.notation, value)];
     }),
   );
-}
-
-function alertsText(rows: readonly Limit[], name: LimitName): string {
-  const alerts = alertsOf(rows, name);
-  return alerts === undefined ? "" : formatAlerts(alerts);
-}
-
-/** Returns the form's fields for single rows of a setting `limits`; none for other settings. */
-function aliasesBeside(settings: readonly FormSetting[], { path, row }: FormSetting) {
-  if (row.apiName !== "limits") return [];
-  const prefix = path.slice(0, -row.apiName.length);
-  return settings.flatMap((other) => {
-    const alias = aliasOf(other.row);
-    return alias !== null && other.path === prefix + other.row.apiName ? [{ path: other.path, alias }] : [];
-  });
-}
-
-/** Completes the list of limits, which replaces the whole list: some rows have separate fields. */
-function gatherLimits(
-  settings: readonly FormSetting[],
-  form: FormValues,
-  body: Record<string, unknown>,
-): void {
-  const at = (path: string) => valueAt(body, ...path.split("."));
-  for (const setting of settings) {
-    for (const { path, alias } of at(setting.path) === undefined ? [] : aliasesBeside(settings, setting)) {
-      const others = withoutRows(at(setting.path) as readonly Limit[], [alias]);
-      const cents = (at(path) ?? null) as number | null;
-      const alerts = readAlerts(form, alertsField(path));
-      const own = cents === null ? [] : [createLimit({ ...alias, cents }, alerts)];
-      setAt(body, setting.path, orderLimits([...others, ...own]));
-    }
-  }
 }
 
 /** Returns the name of a user or group with its id, if the API returned the name. */
@@ -139,17 +68,10 @@ function ownerTextOf(notation: Notation, id: unknown, one: Described): string | 
 /** Returns the typed values, for showing the form again with its problems. */
 export function textsOfForm(settings: readonly FormSetting[], form: FormValues): SettingTexts {
   return Object.fromEntries(
-    settings.flatMap((setting): readonly TextEntry[] => {
-      const { path, row } = setting;
-      if (row.kind.notation === "limits") {
-        const alerts = aliasesBeside(settings, setting).map((alias) => alertsField(alias.path));
-        return [
-          [path, limitLines(form, path).join("\n")],
-          ...alerts.map((field) => [field, form.text(field)] as const),
-        ];
-      }
-      if (row.kind.notation !== "models") return [[path, form.text(inputName(setting))]];
-      return [[path, form.text(`${path}.all`) === "yes" ? null : form.getAll(path)]];
+    settings.map(({ path, row }) => {
+      if (row.kind.notation === "limits") return [path, limitLines(form, path).join("\n")];
+      if (row.kind.notation !== "models") return [path, form.text(inputName({ path, row }))];
+      return [path, form.text(`${path}.all`) === "yes" ? null : form.getAll(path)];
     }),
   );
 }
@@ -168,7 +90,6 @@ export function readSettings(
     settings.map(({ path, row }) => [path, fieldKindOf(row, current === null)]),
   );
   const body = readBody(form, fields);
-  gatherLimits(settings, form, body);
   if (current === null) return body;
   for (const { path, row } of settings) {
     if (row.kind.notation !== "time") continue;
@@ -190,7 +111,6 @@ function fieldKindOf({ kind, default: value }: Setting, isNew: boolean): FieldKi
     throw new TypeError("a group or list has no field of its own");
   }
   if (kind.notation === "text") return value === null ? "line" : "text";
-  if (isNew && kind.notation === "limits") return "someLimits";
   return isNew && typeof value === "number" ? "default" : kind.notation;
 }
 

@@ -94,5 +94,5 @@ function changeCap(scope: LimitSubject["scope"], request: ActedOn): Action | nul
     ownerId: scope === "user" || scope === "group" ? request[`${scope}_id`] : null,
     period: periodOf(failedCheckOf(request)?.figures ?? {}),
   };
-  return { label: "Change this cap", path: formatLimitPath(subject, "cap") };
+  return { label: "Change this cap", path: formatLimitPath(subject) };
 }

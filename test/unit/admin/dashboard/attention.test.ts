@@ -55,7 +55,7 @@ describe("a key that has reached a cap, on the overview", () => {
     {
       limits: [limit({ period: "month", resets_at: "2026-12-01T00:00:00Z" })],
       text: 'Monthly hard cap of 0.01 USD for API key "dev" reached: 0.13 USD spent in November 2026. Requests that cost money return 402 until 2026-12-01 00:00 UTC.',
-      path: "/organizations/org_1/keys/key_1#hard_cap_cents",
+      path: "/organizations/org_1/keys/key_1#limits",
     },
   ])("is named with that cap, its window and its field: $text", ({ limits, text, path }) => {
     expect(attentionOf(limits)).toEqual([{ level: "bad", text, label: "Change this cap", path }]);
@@ -146,7 +146,7 @@ describe("the overview", () => {
         level: "warn",
         text: "At this pace, this month's spend reaches 1,200.00 USD, above the monthly hard cap of 1,000.00 USD.",
         label: "Change this cap",
-        path: "/organizations/org_1/settings#hard_cap_cents",
+        path: "/organizations/org_1/settings#limits",
       },
     ]);
   });

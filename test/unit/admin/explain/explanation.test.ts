@@ -338,7 +338,7 @@ describe("explain", () => {
   it("leads to the page where the reason is changed", () => {
     const checks = cap("key_hard_cap", { spent_microcents: "0", hard_cap_cents: 0 });
     const refused = { ...REQUEST, status: 402, error_code: "hard_cap_reached", checks };
-    const action = { label: "Change this cap", path: "/organizations/org_1/keys/key_1#hard_cap_cents" };
+    const action = { label: "Change this cap", path: "/organizations/org_1/keys/key_1#limits" };
     expect(explain(refused, "USD", null).action).toEqual({ ...action, url: null });
     expect(explain(refused, "USD", "https://dash.example.com").action).toEqual({
       ...action,
@@ -352,7 +352,7 @@ describe("explain", () => {
     const refused = { ...REQUEST, key_deleted: true, status: 402, checks };
     const actionOf = (error_code: string) => explain({ ...refused, error_code }, "USD", null).action;
     expect(actionOf("hard_cap_reached")).toBeNull();
-    expect(actionOf("org_hard_cap_reached")?.path).toBe("/organizations/org_1/settings#hard_cap_cents");
+    expect(actionOf("org_hard_cap_reached")?.path).toBe("/organizations/org_1/settings#limits");
   });
 
   it("says every check in words and money, never in microcents", () => {

@@ -1,6 +1,6 @@
 /** Changes several API keys, users or groups at once: what to change, then what will happen, then the change. */
 import { KEY_SETTINGS } from "../../../../shared/settings/key.ts";
-import { MONTH_NAMES } from "../../../../shared/settings/limits.ts";
+import { centsOf, type Limit } from "../../../../shared/settings/limits.ts";
 import { isReached } from "../../../../shared/money/money.ts";
 import { describeState } from "../../../../shared/settings/state.ts";
 import { AdminError } from "../../admin-error.ts";
@@ -23,7 +23,7 @@ import {
 } from "../setting-form.ts";
 
 interface Kind extends Pick<ArrangedKind, "kind" | "noun"> {
-  /** Settings that can be changed together. */
+  /** Settings of one, some of which can be changed together. */
   readonly settings: readonly FormSetting[];
   /** Consequence of disabling one. */
   readonly disabled: string;
@@ -43,7 +43,12 @@ interface Step {
   readonly rows: readonly Chosen[];
 }
 
-export function createChosenRoute(kind: Kind): PageRoute {
+/** Settings that several can get at once. */
+const FOR_SEVERAL: ReadonlySet<string> = new Set(["limits", "groupId", "rate", "time"]);
+
+export function createChosenRoute({ settings: all, ...list }: Kind): PageRoute {
+  const settings = all.filter(({ path, row }) => FOR_SEVERAL.has(row.kind.notation) || path === "note");
+  const kind = { ...list, settings };
   const path = `/organizations/:organization/${kind.kind}s/chosen`;
   return { method: "POST", path, runInOrganization: (page) => run(page, kind) };
 }
@@ -100,7 +105,10 @@ function showFields(step: Step, problems: Problems): PageAnswer {
     <Layout page={page} title={`Change ${nameRows(step)}`} section={`${kind.kind}s`}>
       <ProblemSummary problems={problems} fields={listProblemFields(kind.settings)} />
       <Form page={page} action={page.path} class="card">
-        <p>Select the settings to change. An empty field removes a setting. The next page shows a preview.</p>
+        <p>
+          Select the settings to change. An empty field removes a setting, and limits replace all limits. The
+          next page shows a preview.
+        </p>
         <Kept step={step} />
         {kind.settings.map((setting) => (
           <div class="ticked">
@@ -223,8 +231,8 @@ function listOutcomes(step: Step, row: Chosen, body: Body): string[] {
 }
 
 function isStopping(row: Chosen, body: Body): boolean {
-  const cap = body[MONTH_NAMES.cap];
-  return typeof cap === "number" && isReached(cap, BigInt(Number(row["spent_microcents"] ?? 0)));
+  const cap = centsOf((body["limits"] ?? []) as readonly Limit[], { period: "month", kind: "cap" });
+  return cap !== null && isReached(cap, BigInt(Number(row["spent_microcents"] ?? 0)));
 }
 
 async function apply(step: Step, body: Body): Promise<PageAnswer> {

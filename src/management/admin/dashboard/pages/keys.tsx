@@ -1,6 +1,4 @@
 /** *API keys*: the list. */
-import { KEY_SETTINGS } from "../../../../shared/settings/key.ts";
-import { MONTH_NAMES } from "../../../../shared/settings/limits.ts";
 import { KEY_STATES } from "../../../../shared/settings/state.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { type ArrangedKind, ArrangedListView, figureColumns, readArranged } from "../parts/arranged-list.tsx";
@@ -98,17 +96,10 @@ async function revokeAllKeys(page: OrganizationPageCall): Promise<PageAnswer> {
 
 const PATH = "/organizations/:organization/keys";
 
-/** Settings that several keys can get at once. */
-const { requestsPerMinute, expiresAtMs, groupId, note } = KEY_SETTINGS;
-const CHANGEABLE: readonly string[] = [
-  ...Object.values(MONTH_NAMES),
-  ...[requestsPerMinute, expiresAtMs, groupId, note].map(({ apiName }) => apiName),
-];
-
 export const keyListRoutes: readonly PageRoute[] = [
   createChosenRoute({
     ...KEYS,
-    settings: KEY_FORM.filter(({ path }) => CHANGEABLE.includes(path)),
+    settings: KEY_FORM,
     disabled: "Requests with it return 403 until you enable it.",
   }),
   { method: "GET", path: PATH, runInOrganization: showKeys },

@@ -28,8 +28,7 @@ const SUGGESTIONS = 10;
 const USUAL_CURRENCY = "USD";
 /** Settings asked for at creation; the others are on *Inference settings*. */
 const CREATION_FORM = listFormSettings(ORGANIZATION_SETTINGS).filter(
-  ({ path, row: { kind } }) =>
-    !path.includes(".") && (kind.notation === "text" || kind.notation === "amount"),
+  ({ path, row: { kind } }) => path === "limits" || (!path.includes(".") && kind.notation === "text"),
 );
 
 /** Shows the operator's list, or the one organization of a token. */

@@ -15,7 +15,6 @@ import { OwnerLink } from "../parts/inline.tsx";
 import { Layout, Section } from "../parts/layout.tsx";
 import { MonthChart } from "../parts/month-chart.tsx";
 import { RowTable } from "../parts/table.tsx";
-import { MONTH_NAMES } from "../../../../shared/settings/limits.ts";
 import { spendingOf } from "../limit-words.ts";
 import { readUsage } from "../usage-range.ts";
 import type { GroupView, KeyPageView, KeyView, LimitView, UsageRowView } from "../views.ts";
@@ -176,7 +175,7 @@ function ChartNote({ page: { base, organization } }: { page: OrganizationPageCal
       {organization.limits.some(({ kind }) => kind === "cap") ? null : (
         <>
           No hard cap is set for this organization. Set one in{" "}
-          <a href={`${base}/settings#${MONTH_NAMES.cap}`}>Inference settings</a>.
+          <a href={`${base}/settings#limits`}>Inference settings</a>.
         </>
       )}
     </p>

@@ -269,14 +269,9 @@ function createOwnerListRoutes<Row extends Named>(list: OwnerList<Row>): readonl
   return [
     { method: "GET", path, runInOrganization: (page) => renderList(list, page, NO_PROBLEMS) },
     { method: "POST", path, runInOrganization: create },
-    createChosenRoute({ ...list, settings: settings.filter(isForSeveral) }),
+    createChosenRoute(list),
     { method: "GET", path: `${path}/suggestions`, runInOrganization: suggest },
   ];
-}
-
-/** Whether several can get the setting at once: limits, the group, the note. */
-function isForSeveral({ path, row: { kind } }: FormSetting): boolean {
-  return kind.notation === "limits" || kind.notation === "groupId" || path === "note";
 }
 
 async function renderList<Row extends Named>(

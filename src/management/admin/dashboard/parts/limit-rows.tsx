@@ -5,8 +5,11 @@ import { PER_PERIOD } from "../limit-words.ts";
 import { Hints, Understood } from "./fields.tsx";
 
 const KIND_WORDS = { cap: "hard cap", budget: "budget" } as const;
-const EMPTY_ROWS = 2;
-const MOST_ROWS = LIMIT_PERIODS.length * LIMIT_KINDS.length;
+/** Rows to fill in, the usual ones first. */
+const EMPTY_ROWS = LIMIT_KINDS.flatMap((kind) =>
+  (["month", "day", "week", "total"] as const).map((period) => `${period} ${kind} `),
+);
+const MOST_EMPTY = 2;
 
 interface LimitRowsProps {
   readonly name: string;
@@ -25,8 +28,8 @@ interface LimitRowsProps {
 export function LimitRows(props: LimitRowsProps) {
   const { name, label, value, problems, hint, disabled } = props;
   const lines = value.split("\n").filter((line) => line !== "");
-  const empty = disabled ? 0 : Math.min(EMPTY_ROWS, MOST_ROWS - lines.length);
-  const rows = [...lines, ...Array.from({ length: empty }, () => "")];
+  const free = EMPTY_ROWS.filter((row) => !lines.some((line) => line.startsWith(row)));
+  const rows = [...lines, ...(disabled ? [] : free.slice(0, MOST_EMPTY))];
   const problem = [...problems].find(([field]) => field === name || field.startsWith(`${name}.`))?.[1];
   return (
     <fieldset
@@ -46,7 +49,7 @@ export function LimitRows(props: LimitRowsProps) {
 
 function LimitRow(props: LimitRowsProps & { readonly line: string; readonly place: number }) {
   const { name, label, currency, disabled, canRaise, line, place } = props;
-  const { period, kind, amount, alerts } = partsOfLimit(line === "" ? "day cap " : line);
+  const { period, kind, amount, alerts } = partsOfLimit(line);
   const id = `${name}-${place}`;
   const row = `${label}, row ${place + 1}`;
   return (
@@ -85,7 +88,7 @@ function LimitRow(props: LimitRowsProps & { readonly line: string; readonly plac
         disabled={disabled}
       />
       <Understood name={id} value={amount} currency={currency} />
-      {canRaise && kind === "cap" && line !== "" ? (
+      {canRaise && kind === "cap" && amount !== "" ? (
         <a href={`?raise=${period}#raises`}>Increase for a time</a>
       ) : null}
     </div>

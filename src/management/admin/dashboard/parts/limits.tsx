@@ -16,12 +16,12 @@ import { Time } from "./inline.tsx";
 
 /** Texts for owners without limits of their own. */
 const PURPOSES: Readonly<Record<LimitScope, string>> = {
-  key: "This API key has no limits of its own. A limit bounds a single build or laptop: enter “day cap 5.00” in the field Limits.",
-  user: "This user has no limits of its own. A limit bounds all API keys of a person together: enter “week cap 20.00” in the field Limits.",
+  key: "This API key has no limits of its own. A limit bounds a single build or laptop: set 5.00 a day as its hard cap, under Limits.",
+  user: "This user has no limits of its own. A limit bounds all API keys of a person together: set 20.00 a week as its hard cap, under Limits.",
   group:
-    "This group has no limits of its own. Its members share a limit: enter “month cap 2000.00” in the field Limits. Limits of each member bound each of them separately.",
+    "This group has no limits of its own. Its members share a limit: set 2000.00 a month as its hard cap, under Limits. Limits of each member bound each of them separately.",
   organization:
-    "No limits for all API keys together. A limit bounds the spend of the whole organization: enter “week cap 500.00” in the field Limits.",
+    "No limits for all API keys together. A limit bounds the spend of the whole organization: set 500.00 a week as its hard cap, under Limits.",
 };
 
 /** Reads the limits of the page's owner from the API. */

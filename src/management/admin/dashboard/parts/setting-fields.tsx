@@ -1,9 +1,8 @@
 /** Form fields of settings, by their notation. */
-import { FIRST_ALERTS } from "../../../../shared/settings/limits.ts";
-import { aliasOf, isRequired } from "../../../../shared/settings/table.ts";
+import { isRequired } from "../../../../shared/settings/table.ts";
 import type { Problems } from "../form.ts";
 import { describeRate } from "../assets/describe-rate.js";
-import { alertsField, type FormSetting, inputName, type SettingTexts } from "../setting-form.ts";
+import { type FormSetting, inputName, type SettingTexts } from "../setting-form.ts";
 import type { CatalogView } from "../views.ts";
 import { LimitRows } from "./limit-rows.tsx";
 import { Area, Check, Field, Hints, Select } from "./fields.tsx";
@@ -31,10 +30,7 @@ export function SettingFields({ settings, ...common }: SettingFieldsProps) {
   return (
     <>
       {settings.map((setting) => (
-        <>
-          <SettingField setting={setting} {...common} />
-          <AlertsField setting={setting} {...common} />
-        </>
+        <SettingField setting={setting} {...common} />
       ))}
     </>
   );
@@ -91,24 +87,6 @@ function SettingField(props: SettingFieldProps) {
       required={props.required !== false && isRequired(row)}
       rate={notation === "rate"}
       {...(isRate ? { hint: describeRate(Number(value)) } : {})}
-    />
-  );
-}
-
-/** Alerts of a limit that has a field of its own; empty for other settings. */
-function AlertsField({ setting: { path, row }, texts, problems, disabled }: SettingFieldProps) {
-  const name = alertsField(path);
-  const alias = aliasOf(row);
-  const value = texts[name];
-  if (alias === null || typeof value !== "string") return null;
-  return (
-    <Field
-      name={name}
-      label={`${row.label}: alerts at`}
-      value={value}
-      problems={problems}
-      disabled={disabled === true}
-      hint={`Percentages, such as 50/75. Empty: ${FIRST_ALERTS[alias.kind]}. 100 always alerts.`}
     />
   );
 }
