@@ -21,7 +21,13 @@ describe("sorted lists of an organization", () => {
   const list = async (kind: string, query: string) => {
     const answer: Record<string, unknown> = await admin.ok("GET", `${path}/${kind}?${query}`);
     const rows = answer["data"] as Record<string, unknown>[];
-    return { ...answer, next: answer["next"], rows, names: rows.map(({ name }) => name) };
+    return {
+      ...answer,
+      next: answer["next"],
+      totals: answer["totals"],
+      rows,
+      names: rows.map(({ name }) => name),
+    };
   };
 
   beforeAll(async () => {
@@ -95,6 +101,12 @@ describe("sorted lists of an organization", () => {
     ]);
   });
 
+  it("have the spend of all that match, not only of the page", async () => {
+    const { totals, rows } = await list("keys", "sort=-spend&limit=1&search=service");
+    expect(rows).toHaveLength(1);
+    expect(totals).toEqual([{ currency: "USD", count: KEYS, spent_microcents: 300_000_000 }]);
+  });
+
   it("reject a place of another order, and words that they do not know", async () => {
     const place = `after=${ids.get("capped")}`;
     expect(await admin.refused("GET", `${path}/keys?sort=name&${place}`)).toMatchObject({ param: "after" });
@@ -103,5 +115,67 @@ describe("sorted lists of an organization", () => {
     expect(await admin.refused("GET", `${path}/users?sort=name&state=expired`)).toMatchObject({
       param: "state",
     });
+  });
+});
+
+describe("the operator's sorted list of organizations", () => {
+  let admin: AdminUnderTest;
+  const ids = new Map<string, string>();
+  const list = async (query: string) => {
+    const answer = await admin.ok("GET", `/api/organizations?${query}`);
+    const rows = answer["data"] as Record<string, unknown>[];
+    return { ...answer, rows, names: rows.map(({ name }) => name) };
+  };
+
+  beforeAll(async () => {
+    admin = await startAdmin();
+    const make = async (name: string, cents: number, body: object = {}) => {
+      const id = await createOrganization(admin, { name, ...body });
+      ids.set(name, id);
+      const correction = { body: { reason: "test", amount_cents: cents } };
+      if (cents > 0) await admin.ok("POST", `/api/organizations/${id}/spend-corrections`, correction);
+    };
+    await make("Calm", 0);
+    await make("Busy", 900, { hard_cap_cents: 1_000 });
+    await make("Stopped", 500, { limits: [{ period: "day", kind: "cap", cents: 400 }] });
+    await make("Ünder", 300, { currency: "EUR", hard_cap_cents: 10_000 });
+    await admin.ok("PATCH", `/api/organizations/${ids.get("Calm")}`, { body: { suspended: true } });
+  });
+  afterAll(() => admin.stop());
+
+  it("is in the order of spend, name or limit, with counts and totals by currency", async () => {
+    const bySpend = await list("sort=-spend&limit=2");
+    expect(bySpend).toMatchObject({ names: ["Busy", "Stopped"], total_count: 4, next: "2", has_more: true });
+    expect(bySpend).toMatchObject({
+      totals: expect.arrayContaining([
+        { currency: "USD", count: 3, spent_microcents: 1_400_000_000 },
+        { currency: "EUR", count: 1, spent_microcents: 300_000_000 },
+      ]) as unknown,
+    });
+    expect((await list("sort=-spend&limit=2&after=2")).names).toEqual(["Ünder", "Calm"]);
+    expect((await list("sort=name")).names).toEqual(["Busy", "Calm", "Stopped", "Ünder"]);
+    const tightest = { scope: "organization", period: "day", cents: 400, spent_cents: 500 };
+    expect((await list("sort=-limit&limit=1")).rows).toMatchObject([
+      { name: "Stopped", state: "cap_reached", tightest_limit: tightest },
+    ]);
+  });
+
+  it("is filtered by state and limit, and searched by name or id", async () => {
+    expect((await list("sort=name&state=suspended")).names).toEqual(["Calm"]);
+    expect((await list("sort=name&state=cap_reached")).names).toEqual(["Stopped"]);
+    expect((await list("sort=name&limit_state=near")).names).toEqual(["Busy"]);
+    expect((await list("sort=name&search=%C3%BCnd")).names).toEqual(["Ünder"]);
+    expect((await list(`sort=name&search=${ids.get("Busy")}`)).names).toEqual(["Busy"]);
+  });
+
+  it("rejects a sort that organizations don't have, and places of another order", async () => {
+    for (const [query, param] of [
+      ["sort=last_used", "sort"],
+      ["sort=name&deleted=true", "sort"],
+      ["after=2", "after"],
+      [`sort=name&after=${ids.get("Busy")}`, "after"],
+    ]) {
+      expect(await admin.refused("GET", `/api/organizations?${query}`)).toMatchObject({ param });
+    }
   });
 });

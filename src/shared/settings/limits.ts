@@ -52,7 +52,7 @@ export function withCents(rows: readonly Limit[], name: LimitName, cents: number
 }
 
 /** Returns the percentages of a row; undefined: default. */
-export function alertsOf(rows: readonly Limit[], { period, kind }: LimitName): readonly number[] | undefined {
+function alertsOf(rows: readonly Limit[], { period, kind }: LimitName): readonly number[] | undefined {
   return rows.find((row) => row.period === period && row.kind === kind)?.alerts;
 }
 
@@ -84,7 +84,7 @@ export function formatLimitRows(rows: readonly Limit[]): readonly string[] {
 }
 
 /** Formats "50/75"; "100" if nothing alerts before. */
-export function formatAlerts(alerts: readonly number[]): string {
+function formatAlerts(alerts: readonly number[]): string {
   return alerts.length === 0 ? "100" : alerts.join("/");
 }
 

@@ -21,11 +21,16 @@ export function answerFormatted({ items, next }: Page<object>): ApiAnswer {
 
 /** The answer of a list that was sorted. */
 export function answerArranged<Row>(
-  { items, next, total }: Arranged<Row>,
+  { items, next, total, totals }: Arranged<Row>,
   format: (row: Row) => object,
 ): ApiAnswer {
   const { body } = answerFormatted({ items: items.map(format), next });
-  return { status: 200, body: { ...(body as object), total_count: total } };
+  const shown = totals.map(({ currency, count, spentMicrocents }) => ({
+    currency,
+    count,
+    spent_microcents: spentMicrocents,
+  }));
+  return { status: 200, body: { ...(body as object), total_count: total, totals: shown } };
 }
 
 /** Attempts if others change the record in between. */

@@ -15,7 +15,11 @@ import { isOrganizationFound } from "../../../data-path/store/management/organiz
 import type { NameHolder, OrganizationRecord } from "../../../data-path/store/types/management.ts";
 import type { Page } from "../../../data-path/store/types/page.ts";
 import type { Principal } from "../principal.ts";
-import { answerFormatted, changeCurrent, parsePage } from "./answers.ts";
+import { arrange } from "../directory/arrange.ts";
+import { readOrganizations } from "../directory/directory.ts";
+import { PLACE } from "../schemas/arranged.ts";
+import { AFTER_EXPECTATION } from "../schemas/page.ts";
+import { answerArranged, answerFormatted, changeCurrent, parsePage } from "./answers.ts";
 import {
   formatOrganization,
   type NewWebhookSecrets,
@@ -59,6 +63,8 @@ const list = defineRoute({
   query: organizationQuery,
   answers: { 200: organizationPage },
   handle: async ({ principal, query }, services) => {
+    if (principal.type === "operator" && query.sort !== undefined) return answerArrangedList(query, services);
+    if (PLACE.test(query.after ?? "")) throw invalidField("after", AFTER_EXPECTATION);
     const { items, next } = await listVisible(principal, query, services.store);
     const formatted = await Promise.all(
       items.map(async (item) => formatOrganization(item, await readOrganizationSpend(services, item))),
@@ -67,10 +73,24 @@ const list = defineRoute({
   },
 });
 
+type Query = z.output<typeof organizationQuery>;
+
+async function answerArrangedList(query: Query, services: ApiServices): Promise<ApiAnswer> {
+  if (query.deleted === "true") throw invalidField("sort", "`sort` can't be combined with `deleted`");
+  const page = arrange(await readOrganizations(services), query);
+  const items = await Promise.all(
+    page.items.map(async ({ record, tightest }) => ({
+      ...formatOrganization(record, await readOrganizationSpend(services, record)),
+      tightest_limit: tightest,
+    })),
+  );
+  return answerArranged({ ...page, items }, (item) => item);
+}
+
 /** Lists organizations; a token of an organization only sees its own. */
 async function listVisible(
   principal: Principal,
-  query: z.output<typeof organizationQuery>,
+  query: Query,
   store: ApiServices["store"],
 ): Promise<Page<OrganizationRecord>> {
   const { search } = query;

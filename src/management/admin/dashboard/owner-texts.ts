@@ -2,7 +2,7 @@
 import { invalidField } from "../admin-error.ts";
 import { OWNER_KINDS, type OwnerKind } from "../../../data-path/store/types/owner-kinds.ts";
 import type { CallApi } from "./call-api.ts";
-import type { OrganizationPageCall } from "./page.ts";
+import type { PageCall } from "./page.ts";
 
 const LISTS = {
   user: "GET /api/organizations/{organization}/users",
@@ -34,12 +34,9 @@ export function fieldOfOwner<Kind extends OwnerKind>(kind: Kind): `${Kind}_id` {
 }
 
 /** Formats the user or group in the URL for a filter's field, including deleted ones. */
-export async function describeWanted(
-  { options, organization }: OrganizationPageCall,
-  text: string,
-): Promise<string> {
+export async function describeWanted({ options, organization }: PageCall, text: string): Promise<string> {
   const id = ID.exec(text)?.[1];
-  if (id === undefined) return text;
+  if (id === undefined || organization === null) return text;
   const names = await options.store.readOwnerNames(organization.id, [id]);
   const name = names.get(id);
   return name === undefined ? id : formatOwner({ id, name });

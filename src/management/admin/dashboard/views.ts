@@ -28,6 +28,7 @@ export type LimitView = LimitListView["data"][number];
 /** Figures of a limit in a list, and of the tightest one. */
 export type LimitFiguresView = z.output<typeof tightestLimit>;
 export type OwnLimitView = z.output<typeof ownLimitList>["data"][number];
+export type ListTotalView = NonNullable<KeyPageView["totals"]>[number];
 export type RaiseView = LimitView["raises"][number];
 export type AllSpendView = z.output<typeof allSpend>;
 export type StatementView = z.output<typeof statement>;

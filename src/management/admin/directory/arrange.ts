@@ -21,6 +21,14 @@ export interface Arranged<Row> {
   readonly items: readonly Row[];
   readonly next: string | null;
   readonly total: number;
+  /** Spend of all matching rows, by currency. */
+  readonly totals: readonly Total[];
+}
+
+interface Total {
+  readonly currency: string;
+  readonly count: number;
+  readonly spentMicrocents: bigint;
 }
 
 /** @throws AdminError 400 for the `next` of a list in another order */
@@ -38,7 +46,17 @@ export function arrange<Row extends Listed<{ readonly id: string; readonly name:
     items: found.slice(start, end),
     next: end < found.length ? String(end) : null,
     total: found.length,
+    totals: addUp(found),
   };
+}
+
+function addUp(rows: readonly Listed<unknown>[]): Total[] {
+  const totals = new Map<string, Total>();
+  for (const { currency, spentMicrocents } of rows) {
+    const { count, spentMicrocents: before } = totals.get(currency) ?? { count: 0, spentMicrocents: 0n };
+    totals.set(currency, { currency, count: count + 1, spentMicrocents: before + spentMicrocents });
+  }
+  return [...totals.values()];
 }
 
 function matches(row: Listed<{ readonly id: string }>, wanted: Wanted): boolean {

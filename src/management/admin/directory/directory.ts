@@ -1,5 +1,5 @@
 /**
- * Keys, users and groups of an organization with their spend, for sorted, filtered and counted lists. One
+ * Keys, users and groups of an organization, and all organizations, with their spend, for sorted, filtered and counted lists. One
  * reader at a time reads Redis in small pieces, at most 10,000 of each kind. The result is reused until the
  * audit log has a newer entry, and for a few seconds at most. So a list costs a worker no more than other
  * commands.
@@ -9,7 +9,16 @@ import type { GroupRecord, OwnerRecord, UserRecord } from "../../../data-path/st
 import type { Page, PageInput } from "../../../data-path/store/types/page.ts";
 import type { Store } from "../../../data-path/store/types.ts";
 import type { ApiServices } from "../api/route.ts";
-import { type Figures, listGroups, listKeys, listUsers, type Listed, type Records } from "./list-owners.ts";
+import { readOrganizationSpend } from "../api/format-organization.ts";
+import {
+  type Figures,
+  listGroups,
+  listKeys,
+  listOrganization,
+  listUsers,
+  type Listed,
+  type Records,
+} from "./list-owners.ts";
 import { MAX_LISTED } from "../schemas/arranged.ts";
 import { readFigures } from "./read-figures.ts";
 
@@ -29,44 +38,91 @@ export interface Directory {
 
 interface Kept {
   readonly newestChange: string | null;
-  readonly directory: Promise<Directory>;
+  readonly rows: Promise<unknown>;
   /** By Redis's clock; infinite while it is read. */
   goodUntilMs: number;
 }
 
-/** Cached directories by store, with the most recently read ones. */
+/** Cached rows by store, with the most recently read ones. */
 const KEPT = new WeakMap<Store, Map<string, Kept>>();
 
-export async function readDirectory(
+interface Reading<Rows> {
+  readonly newestChange: string | null;
+  readonly nowMs: number;
+  readonly read: () => Promise<Rows>;
+  readonly count: (rows: Rows) => number;
+}
+
+async function readKept<Rows>(
   { store, reports }: Pick<ApiServices, "store" | "reports">,
-  organization: OrganizationRecord,
-): Promise<Directory> {
-  const { id } = organization;
+  id: string,
+  { newestChange, nowMs, read, count }: Reading<Rows>,
+): Promise<Rows> {
   const kept = KEPT.get(store) ?? new Map<string, Kept>();
   KEPT.set(store, kept);
-  const [nowMs, { items }] = await Promise.all([
-    store.timeMs(),
-    store.listAuditEntries(id, { limit: 1, after: null }),
-  ]);
-  const newestChange = items[0]?.id ?? null;
   const known = kept.get(id);
-  if (known?.newestChange === newestChange && nowMs < known.goodUntilMs) return known.directory;
-  const turn = { lane: "directory", caller: id };
-  const directory = reports.run(turn, () => read(store, organization, nowMs));
-  const entry: Kept = { newestChange, directory, goodUntilMs: Infinity };
+  if (known?.newestChange === newestChange && nowMs < known.goodUntilMs) return known.rows as Promise<Rows>;
+  const rows = reports.run({ lane: "directory", caller: id }, read);
+  const entry: Kept = { newestChange, rows, goodUntilMs: Infinity };
   kept.delete(id);
   kept.set(id, entry);
   for (const oldest of [...kept.keys()].slice(0, -MAX_KEPT)) kept.delete(oldest);
   try {
-    const { keys, users } = await directory;
     // A millisecond per entry, so that reading takes a small part of the time, however frequent the calls.
-    const entries = keys.length + users.length;
+    const entries = count(await rows);
     entry.goodUntilMs = entries < SMALL ? 0 : nowMs + entries;
   } catch (error) {
     entry.goodUntilMs = 0;
     throw error;
   }
-  return directory;
+  return rows;
+}
+
+export async function readDirectory(
+  services: Pick<ApiServices, "store" | "reports">,
+  organization: OrganizationRecord,
+): Promise<Directory> {
+  const { store } = services;
+  const { id } = organization;
+  const [nowMs, { items }] = await Promise.all([
+    store.timeMs(),
+    store.listAuditEntries(id, { limit: 1, after: null }),
+  ]);
+  return readKept(services, id, {
+    newestChange: items[0]?.id ?? null,
+    nowMs,
+    read: () => read(store, organization, nowMs),
+    count: ({ keys, users }) => keys.length + users.length,
+  });
+}
+
+/** Organizations whose spend is read together. */
+const TOGETHER = 20;
+
+/** Reads all organizations, for the operator. */
+export async function readOrganizations(
+  services: Pick<ApiServices, "store" | "reports">,
+): Promise<readonly Listed<OrganizationRecord>[]> {
+  const { store } = services;
+  const nowMs = await store.timeMs();
+  return readKept(services, "organizations", {
+    newestChange: null,
+    nowMs,
+    read: async () => {
+      const records = await readAll((page) => store.listOrganizations(page));
+      const rows: Listed<OrganizationRecord>[] = [];
+      for (let start = 0; start < records.length; start += TOGETHER) {
+        const piece = records.slice(start, start + TOGETHER);
+        const spends = await Promise.all(piece.map((one) => readOrganizationSpend({ store }, one)));
+        for (const [place, record] of piece.entries()) {
+          const { organizationMicrocents: spentMicrocents = 0n, limits = [] } = spends[place] ?? {};
+          rows.push(listOrganization({ record, spentMicrocents, limits }, nowMs));
+        }
+      }
+      return rows;
+    },
+    count: (rows) => rows.length,
+  });
 }
 
 async function read(store: Store, organization: OrganizationRecord, timeMs: number): Promise<Directory> {

@@ -1,4 +1,4 @@
-/** Rows of the lists of keys, users and groups: state, spend, last use, and the tightest limit. */
+/** Rows of the lists of keys, users, groups and organizations: state, spend, last use, and the tightest limit. */
 import { formatLimit, isReachedCap } from "../../../data-path/limits/key-status.ts";
 import type { LimitScope } from "../../../data-path/store/types/decision.ts";
 import type { KeyRecord, OrganizationRecord } from "../../../data-path/store/types/management.ts";
@@ -8,7 +8,7 @@ import { limitsOfMember } from "../../../shared/settings/limit-settings.ts";
 import type { Limit, LimitPeriod } from "../../../shared/settings/limits.ts";
 import { MICROCENTS_PER_CENT } from "../../../shared/money/money.ts";
 import { type Raise, raisedCap } from "../../../shared/settings/raises.ts";
-import { keyStateOf } from "../../../shared/settings/state.ts";
+import { keyStateOf, organizationStateOf } from "../../../shared/settings/state.ts";
 
 export interface Records {
   readonly organization: OrganizationRecord;
@@ -36,6 +36,7 @@ export interface Listed<Item> {
   readonly groupId: string | null;
   /** Searched text in lower case. */
   readonly text: string;
+  readonly currency: string;
   /** Spend of this month. */
   readonly spentMicrocents: bigint;
   /** Null: never. */
@@ -70,6 +71,7 @@ export function listKeys(records: Records, figures: Figures): Listed<KeyRecord>[
       userId: user?.id ?? null,
       groupId: group?.id ?? null,
       text: textOf(record.name, record.display, record.note),
+      currency: records.organization.currency,
       spentMicrocents: spentOf(figures, "month", `key:${record.id}`),
       lastUsedMs: figures.lastUses.get(record.id) ?? null,
       ...tightestOf(limits, figures.timeMs),
@@ -90,6 +92,7 @@ export function listUsers(records: Records, figures: Figures): Listed<UserRecord
       userId: record.id,
       groupId: group?.id ?? null,
       text: textOf(record.name, record.email, record.note),
+      currency: records.organization.currency,
       spentMicrocents: spentOf(figures, "month", `user:${record.id}`),
       lastUsedMs: lastUses.get(record.id) ?? null,
       ...tightestOf(limits, figures.timeMs),
@@ -110,11 +113,36 @@ export function listGroups(records: Records, figures: Figures): Listed<GroupReco
       userId: null,
       groupId: record.id,
       text: textOf(record.name, record.note),
+      currency: records.organization.currency,
       spentMicrocents: spentOf(figures, "month", `group:${record.id}`),
       lastUsedMs: lastUses.get(record.id) ?? null,
       ...tightestOf(limits, figures.timeMs),
     };
   });
+}
+
+/** An organization with the spend of this month and its own limits. */
+export interface SpentOrganization {
+  readonly record: OrganizationRecord;
+  readonly spentMicrocents: bigint;
+  readonly limits: readonly LimitStatus[];
+}
+
+export function listOrganization(
+  { record, spentMicrocents, limits }: SpentOrganization,
+  timeMs: number,
+): Listed<OrganizationRecord> {
+  return {
+    record,
+    state: organizationStateOf(record, limits),
+    userId: null,
+    groupId: null,
+    text: textOf(record.name),
+    currency: record.currency,
+    spentMicrocents,
+    lastUsedMs: null,
+    ...tightestOf(limits, timeMs),
+  };
 }
 
 /** Returns a user's own limits, and the member limits of its group or, without one, of the organization. */

@@ -34,7 +34,7 @@ export function microcents() {
 }
 
 /** One of several words. */
-export function choice<const Values extends readonly [string, ...string[]]>(values: Values) {
+export function choice<const Values extends readonly string[]>(values: Values) {
   const listed = values.map((value) => `"${value}"`).join(" or ");
   return z.enum(values, {
     error: (issue) =>

@@ -8,7 +8,7 @@ import { answer, input, lastUsedAt, microcents, month, named, text } from "./fie
 import { ownerIdFilter, ownerReference } from "./owner.ts";
 import { pageFields, pageShape } from "./page.ts";
 import { tightestLimit } from "./limit.ts";
-import { arrangedFields, PLACE, totalCount } from "./arranged.ts";
+import { arrangedFields, PLACE, arrangedTotals } from "./arranged.ts";
 
 /** 30 days. */
 const MAX_GRACE_SECONDS = 2_592_000;
@@ -95,10 +95,7 @@ const listedKey = named(
       ),
   }),
 );
-export const keyPage = named(
-  "KeyPage",
-  z.strictObject({ ...pageShape(listedKey), total_count: totalCount() }),
-);
+export const keyPage = named("KeyPage", z.strictObject({ ...pageShape(listedKey), ...arrangedTotals() }));
 export const revocation = answer("Revocation", {
   revoked: z.int(),
   data: z.array(z.strictObject({ id: z.string(), name: z.string(), display: z.string() })),

@@ -3,8 +3,10 @@ import { record, timestamp } from "../../../shared/settings/input-schemas.ts";
 import { ORGANIZATION_SETTINGS } from "../../../shared/settings/organization.ts";
 import { ORGANIZATION_STATES } from "../../../shared/settings/state.ts";
 import { answerShape, changeShape, creationShape } from "../../../shared/settings/table.ts";
-import { answer, input, microcents, month, text } from "./fields.ts";
-import { pageFields, pageOf } from "./page.ts";
+import { arrangedFields, arrangedTotals, PLACE } from "./arranged.ts";
+import { answer, input, microcents, month, named, text } from "./fields.ts";
+import { tightestLimit } from "./limit.ts";
+import { pageFields, pageShape } from "./page.ts";
 
 export const organizationCreation = input("OrganizationCreation", creationShape(ORGANIZATION_SETTINGS));
 
@@ -28,8 +30,11 @@ export const organization = answer("Organization", {
   spent_microcents: microcents().describe("The same in millionths of a cent."),
 });
 
+const LISTED_STATES = ["active", "over_budget", "cap_reached", "suspended"] as const;
+
 export const organizationQuery = record({
-  ...pageFields(/^org_[0-9a-f-]{36}$/),
+  ...pageFields(new RegExp(`^org_[0-9a-f-]{36}$|${PLACE.source}`)),
+  ...arrangedFields(LISTED_STATES, ["name", "spend", "limit"]),
   deleted: z
     .enum(["true", "false"], { error: "expected true or false" })
     .optional()
@@ -43,4 +48,17 @@ export const organizationQuery = record({
     ),
 });
 
-export const organizationPage = pageOf("OrganizationPage", organization);
+/** An organization in a list. */
+const listedOrganization = named(
+  "ListedOrganization",
+  organization.extend({
+    tightest_limit: tightestLimit
+      .nullable()
+      .optional()
+      .describe("With `sort`: its most used limit, a reached cap first. Null: none."),
+  }),
+);
+export const organizationPage = named(
+  "OrganizationPage",
+  z.strictObject({ ...pageShape(listedOrganization), ...arrangedTotals() }),
+);

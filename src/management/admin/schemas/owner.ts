@@ -16,7 +16,7 @@ import {
   text,
   textOrNull,
 } from "./fields.ts";
-import { arrangedFields, totalCount } from "./arranged.ts";
+import { arrangedFields, arrangedTotals } from "./arranged.ts";
 import type { KeyState } from "../../../shared/settings/state.ts";
 import { tightestLimit } from "./limit.ts";
 import { pageFields, pageShape } from "./page.ts";
@@ -94,7 +94,7 @@ export const userQuery = record({
   ),
   group_id: ownerIdFilter("group", "Only the users of this group."),
 });
-export const userPage = named("UserPage", z.strictObject({ ...pageShape(user), total_count: totalCount() }));
+export const userPage = named("UserPage", z.strictObject({ ...pageShape(user), ...arrangedTotals() }));
 
 export const groupCreation = input("GroupCreation", creationShape(USER_GROUP_SETTINGS));
 export const groupChange = input("GroupChange", changeShape(USER_GROUP_SETTINGS));
@@ -116,7 +116,4 @@ export const groupQuery = record({
     "Only groups with this id, or with a word beginning with this (not case-sensitive) among the first ten of their name, in the order of these words. With `sort`: anywhere in name or note.",
   ),
 });
-export const groupPage = named(
-  "GroupPage",
-  z.strictObject({ ...pageShape(group), total_count: totalCount() }),
-);
+export const groupPage = named("GroupPage", z.strictObject({ ...pageShape(group), ...arrangedTotals() }));

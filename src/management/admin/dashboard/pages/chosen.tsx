@@ -3,12 +3,13 @@ import { KEY_SETTINGS } from "../../../../shared/settings/key.ts";
 import { centsOf, type Limit } from "../../../../shared/settings/limits.ts";
 import { isReached } from "../../../../shared/money/money.ts";
 import { describeState } from "../../../../shared/settings/state.ts";
+import { capitalize } from "../../../../shared/text/capitalize.ts";
 import { AdminError } from "../../admin-error.ts";
 import { formatCountOf } from "../../format.ts";
 import { LIMIT_PARTS, NO_PROBLEMS, type Problems, splitProblems } from "../form.ts";
-import { type OrganizationPageCall, type PageAnswer, type PageRoute, showForm, showPage } from "../page.ts";
+import { type PageCall, type PageAnswer, type PageRoute, showForm, showPage } from "../page.ts";
 import { resolveOwners } from "../owner-texts.ts";
-import type { ArrangedKind } from "../parts/arranged-list.tsx";
+import { type ArrangedKind, SWITCHES } from "../parts/arranged-list.tsx";
 import { Form, ProblemSummary } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
 import { RowTable } from "../parts/table.tsx";
@@ -38,7 +39,7 @@ type Chosen = Readonly<Record<string, unknown>> & { readonly id: string; readonl
 type Body = Readonly<Record<string, unknown>>;
 
 interface Step {
-  readonly page: OrganizationPageCall;
+  readonly page: PageCall;
   readonly kind: Kind;
   readonly rows: readonly Chosen[];
 }
@@ -49,23 +50,30 @@ const FOR_SEVERAL: ReadonlySet<string> = new Set(["limits", "groupId", "rate", "
 export function createChosenRoute({ settings: all, ...list }: Kind): PageRoute {
   const settings = all.filter(({ path, row }) => FOR_SEVERAL.has(row.kind.notation) || path === "note");
   const kind = { ...list, settings };
-  const path = `/organizations/:organization/${kind.kind}s/chosen`;
-  return { method: "POST", path, runInOrganization: (page) => run(page, kind) };
+  const isOfOrganization = kind.kind !== "organization";
+  const path = `/organizations${isOfOrganization ? `/:organization/${kind.kind}s` : ""}/chosen`;
+  return {
+    method: "POST",
+    path,
+    ...(isOfOrganization ? {} : { access: "operator" }),
+    run: (page) => run(page, kind),
+  };
 }
 
-async function run(page: OrganizationPageCall, kind: Kind): Promise<PageAnswer> {
+async function run(page: PageCall, kind: Kind): Promise<PageAnswer> {
   const ids = [...new Set(page.form.getAll("chosen"))].slice(0, MOST_CHOSEN);
-  if (ids.length === 0) return { redirect: backTo(page, kind, "none_chosen") };
+  if (ids.length === 0) return { redirect: backTo(page, "none_chosen") };
   const call = `GET ${callOf(kind)}` as const;
   const rows = await Promise.all(
     ids.map(async (id) => (await page.api(call, { params: { [kind.kind]: id } })).body as Chosen),
   );
   const step = { page, kind, rows };
   const action = page.form.text("action");
-  const isSwitch = action === "disable" || action === "enable";
+  const [set, clear] = SWITCHES[flagOf(kind)].map((verb) => verb.toLowerCase());
+  const isSwitch = action === set || action === clear;
   if (!isSwitch && settingsOf(step).length === 0) return showFields(step, NO_PROBLEMS);
   try {
-    const body = isSwitch ? { disabled: action === "disable" } : await readChange(step);
+    const body = isSwitch ? { [flagOf(kind)]: action === set } : await readChange(step);
     return page.form.text("sure") === "yes" ? await apply(step, body) : showPreview(step, body);
   } catch (error) {
     if (!(error instanceof AdminError) || error.status !== 400 || isSwitch) throw error;
@@ -73,15 +81,28 @@ async function run(page: OrganizationPageCall, kind: Kind): Promise<PageAnswer> 
   }
 }
 
+function flagOf({ kind }: Kind): keyof typeof SWITCHES {
+  return kind === "organization" ? "suspended" : "disabled";
+}
+
 function callOf({ kind }: Kind) {
-  return `/api/organizations/{organization}/${kind}s/{${kind}}`;
+  const one = `{${kind}}` as const;
+  return kind === "organization"
+    ? "/api/organizations/{organization}"
+    : (`/api/organizations/{organization}/${kind}s/${one}` as const);
+}
+
+/** Returns the path of the list. */
+function listPath({ path }: PageCall): string {
+  return path.slice(0, path.lastIndexOf("/"));
 }
 
 /** Returns the path of the list as it was arranged. */
-function backTo({ base, form }: OrganizationPageCall, { kind }: Kind, done: string): string {
-  const query = new URLSearchParams(form.text("back"));
-  query.set("done", done);
-  return `${base}/${kind}s?${query.toString()}`;
+function backTo(page: PageCall, done: string): string {
+  const query = new URLSearchParams(page.form.text("back"));
+  if (done === "") query.delete("done");
+  else query.set("done", done);
+  return `${listPath(page)}?${query.toString()}`;
 }
 
 /** Returns the checked settings. */
@@ -94,6 +115,10 @@ async function readChange(step: Step): Promise<Body> {
   return resolveOwners(step.page.api, readSettings(settingsOf(step), step.page.form, NOTHING));
 }
 
+function sectionOf({ kind }: Kind) {
+  return kind === "organization" ? "" : (`${kind}s` as const);
+}
+
 function nameRows({ kind, rows }: Step): string {
   return rows.length === 1 ? `${kind.noun} “${rows[0]?.name}”` : formatCountOf(rows.length, kind.noun);
 }
@@ -102,7 +127,7 @@ function showFields(step: Step, problems: Problems): PageAnswer {
   const { page, kind } = step;
   const ticked = page.form.getAll("set");
   return showForm(
-    <Layout page={page} title={`Change ${nameRows(step)}`} section={`${kind.kind}s`}>
+    <Layout page={page} title={`Change ${nameRows(step)}`} section={sectionOf(kind)}>
       <ProblemSummary problems={problems} fields={listProblemFields(kind.settings)} />
       <Form page={page} action={page.path} class="card">
         <p>
@@ -123,8 +148,8 @@ function showFields(step: Step, problems: Problems): PageAnswer {
               settings={[setting]}
               texts={textsOfForm([setting], page.form)}
               problems={problems}
-              currency={page.organization.currency}
-              base={page.base}
+              currency={page.organization?.currency ?? ""}
+              base={`/organizations/${page.organization?.id ?? ""}`}
               required={false}
             />
           </div>
@@ -133,7 +158,7 @@ function showFields(step: Step, problems: Problems): PageAnswer {
           <button type="submit" name="action" value="change" class="primary">
             Preview
           </button>
-          <a href={`${page.base}/${kind.kind}s`}>Cancel</a>
+          <a href={backTo(page, "")}>Cancel</a>
         </p>
       </Form>
     </Layout>,
@@ -158,14 +183,15 @@ function showPreview(step: Step, body: Body): PageAnswer {
   const action = page.form.text("action");
   const outcomes = new Map(rows.map((row) => [row, listOutcomes(step, row, body)]));
   const changed = rows.filter((row) => (outcomes.get(row)?.length ?? 0) > 0).length;
-  const verb = action === "change" ? "Change" : action === "disable" ? "Disable" : "Enable";
+  const isSwitch = typeof body[flagOf(kind)] === "boolean";
+  const verb = capitalize(action);
   const settings = settingsOf(step);
   return showPage(
-    <Layout page={page} title={`${verb} ${nameRows(step)}?`} section={`${kind.kind}s`}>
+    <Layout page={page} title={`${verb} ${nameRows(step)}?`} section={sectionOf(kind)}>
       <p>
         {formatCountOf(changed, kind.noun)} will change
         {changed === rows.length ? "" : `, ${rows.length - changed} already match`}.
-        {action === "disable" ? ` ${kind.disabled}` : " Applies from the next request."}
+        {isSwitch && body[flagOf(kind)] === true ? ` ${kind.disabled}` : " Applies from the next request."}
       </p>
       <RowTable
         label="What will happen"
@@ -188,11 +214,11 @@ function showPreview(step: Step, body: Body): PageAnswer {
             page.form.getAll(name).map((value) => <input type="hidden" name={name} value={value} />),
           )}
         {changed === 0 ? null : (
-          <button type="submit" class={action === "disable" ? "danger" : "primary"}>
+          <button type="submit" class={isSwitch && body[flagOf(kind)] === true ? "danger" : "primary"}>
             {verb} {formatCountOf(changed, kind.noun)}
           </button>
         )}
-        <a href={`${page.base}/${kind.kind}s?${page.form.text("back")}`}>Cancel</a>
+        <a href={backTo(page, "")}>Cancel</a>
       </Form>
     </Layout>,
   );
@@ -211,9 +237,10 @@ function Outcomes({ texts }: { texts: readonly string[] }) {
 /** Formats "Monthly hard cap: 10.00 → 20.00 USD" for each changed setting. */
 function listOutcomes(step: Step, row: Chosen, body: Body): string[] {
   const { page, kind } = step;
-  if (body["disabled"] !== undefined) {
-    const stateOf = (isDisabled: unknown) => describeState(isDisabled === true ? "disabled" : "active").words;
-    const [before, after] = [stateOf(row["disabled"]), stateOf(body["disabled"])];
+  const flag = flagOf(kind);
+  if (body[flag] !== undefined) {
+    const stateOf = (isSet: unknown) => describeState(isSet === true ? flag : "active").words;
+    const [before, after] = [stateOf(row[flag]), stateOf(body[flag])];
     return before === after ? [] : [`${before} → ${after}`];
   }
   const wanted = textsOfForm(kind.settings, page.form);
@@ -221,7 +248,7 @@ function listOutcomes(step: Step, row: Chosen, body: Body): string[] {
   const outcomes = settingsOf(step).flatMap(({ path, row: setting }) => {
     const [before, after] = [String(current[path] ?? ""), String(wanted[path] ?? "")];
     if (before === after || JSON.stringify(row[path]) === JSON.stringify(body[path])) return [];
-    const unit = setting.kind.notation === "amount" ? ` ${page.organization.currency}` : "";
+    const unit = setting.kind.notation === "amount" ? ` ${page.organization?.currency ?? ""}` : "";
     const shown = (text: string) => (text === "" ? "none" : `${text}${unit}`);
     return [`${setting.label}: ${shown(before)} → ${shown(after)}`];
   });
@@ -248,12 +275,12 @@ async function apply(step: Step, body: Body): Promise<PageAnswer> {
       failed.push({ name, why: error.message });
     }
   }
-  if (failed.length === 0) return { redirect: backTo(page, kind, "chosen_changed") };
+  if (failed.length === 0) return { redirect: backTo(page, "chosen_changed") };
   return showPage(
     <Layout
       page={page}
       title={`${formatCountOf(failed.length, kind.noun)} not changed`}
-      section={`${kind.kind}s`}
+      section={sectionOf(kind)}
     >
       <p>{formatCountOf(rows.length - failed.length, kind.noun)} changed. These were not:</p>
       <RowTable
@@ -265,7 +292,7 @@ async function apply(step: Step, body: Body): Promise<PageAnswer> {
         rows={failed}
       />
       <p>
-        <a href={backTo(page, kind, "")}>Back to the list</a>
+        <a href={backTo(page, "")}>Back to the list</a>
       </p>
     </Layout>,
   );

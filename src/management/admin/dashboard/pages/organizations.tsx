@@ -3,23 +3,16 @@ import { ORGANIZATION_SETTINGS } from "../../../../shared/settings/organization.
 import { isOnlyOwn } from "../../principal.ts";
 import { NO_PROBLEMS, type Problems } from "../form.ts";
 import { type PageAnswer, type PageCall, type PageRoute, showForm, showPage, submit } from "../page.ts";
-import { formatLimit, formatSumMoney } from "../../format.ts";
-import { SpendBar } from "../parts/charts.tsx";
+import { ORGANIZATION_STATES } from "../../../../shared/settings/state.ts";
+import { type ArrangedKind, ArrangedListView, readArranged, spendColumns } from "../parts/arranged-list.tsx";
+import { createChosenRoute } from "./chosen.tsx";
 import { ProblemSummary } from "../parts/fields.tsx";
 import { CreationForm, Layout } from "../parts/layout.tsx";
-import {
-  List,
-  pageQueryOf,
-  type RowTableColumns,
-  SearchForm,
-  searchOf,
-  searchQueryOf,
-} from "../parts/table.tsx";
+import { List, pageQueryOf, type RowTableColumns, searchOf } from "../parts/table.tsx";
 import { SettingFields } from "../parts/setting-fields.tsx";
 import { State } from "../parts/inline.tsx";
 import { sectionPath } from "../sections.ts";
 import { listFormSettings, listProblemFields, readSettings, textsOfForm } from "../setting-form.ts";
-import { spendingOf } from "../limit-words.ts";
 import type { OrganizationPageView, OrganizationView } from "../views.ts";
 
 const PATH = "/organizations";
@@ -59,12 +52,13 @@ async function findOnly(page: PageCall): Promise<OrganizationView | null> {
 /** Returns names for the script's suggestions. */
 async function suggestOrganizations(page: PageCall): Promise<PageAnswer> {
   const found = page.isOperator && searchOf(page) !== "" ? (await readOrganizations(page)).data : [];
-  const names = found.slice(0, SUGGESTIONS).map(({ name }) => name);
+  const names = found.map(({ name }) => name);
   return { text: JSON.stringify([...new Set(names)]), headers: { "content-type": "application/json" } };
 }
 
 async function readOrganizations(page: PageCall): Promise<OrganizationPageView> {
-  return (await page.api(`GET ${LIST}`, { query: searchQueryOf(page) })).body;
+  const query = { search: searchOf(page), limit: String(SUGGESTIONS) };
+  return (await page.api(`GET ${LIST}`, { query })).body;
 }
 
 function createOrganization(page: PageCall): Promise<PageAnswer> {
@@ -77,14 +71,16 @@ function createOrganization(page: PageCall): Promise<PageAnswer> {
   });
 }
 
+const ORGANIZATIONS: ArrangedKind = {
+  kind: "organization",
+  noun: "organization",
+  states: ORGANIZATION_STATES.filter((state) => state !== "deleted"),
+  owners: [],
+};
+
 async function renderOrganizations(page: PageCall, problems: Problems): Promise<PageAnswer> {
-  const list = await readOrganizations(page);
-  const search = searchOf(page);
-  const notFound = (
-    <>
-      No organization has “{search}” in its name{list.next === null ? "" : " so far"}.{" "}
-      <a href={PATH}>Show all</a>
-    </>
+  const list = await readArranged<ListedOrganization>(page, ORGANIZATIONS, (query) =>
+    page.api(`GET ${LIST}`, { query }),
   );
   const texts = page.form.has("name") ? textsOfForm(CREATION_FORM, page.form) : { currency: USUAL_CURRENCY };
   return showForm(
@@ -96,20 +92,19 @@ async function renderOrganizations(page: PageCall, problems: Problems): Promise<
           page={page}
           what="an organization"
           action={PATH}
-          isOpen={problems.size > 0 || (search === "" && list.data.length === 0)}
+          isOpen={problems.size > 0 || (searchOf(page) === "" && list.total_count === 0)}
         >
           <ProblemSummary problems={problems} fields={listProblemFields(CREATION_FORM)} />
           <SettingFields settings={CREATION_FORM} texts={texts} problems={problems} />
         </CreationForm>
       }
     >
-      <SearchForm page={page} list={list} path={PATH} />
-      <List
+      <ArrangedListView
         page={page}
-        label="Organizations"
+        kind={ORGANIZATIONS}
         list={list}
         columns={COLUMNS}
-        empty={search === "" ? "No organizations yet. Create the first one." : notFound}
+        empty="No organizations yet. Create the first one."
       />
       <p>
         <a href={`${PATH}/spend`}>Spend of all organizations</a> ·{" "}
@@ -136,35 +131,21 @@ async function showDeleted(page: PageCall): Promise<PageAnswer> {
   );
 }
 
-const COLUMNS: RowTableColumns<OrganizationView> = [
+type ListedOrganization = OrganizationPageView["data"][number];
+
+const COLUMNS: RowTableColumns<ListedOrganization> = [
   {
     label: "name",
+    sort: "name",
+    title: ({ id }) => id,
     cell: ({ id, name }) => (
-      <>
-        <a href={`${PATH}/${id}`}>
-          <bdi>{name}</bdi>
-        </a>
-        <span class="below code">{id}</span>
-      </>
+      <a href={`${PATH}/${id}`}>
+        <bdi>{name}</bdi>
+      </a>
     ),
   },
   { label: "state", cell: ({ state }) => <State state={state} /> },
-  {
-    label: "spent this month",
-    short: "spent",
-    kind: "wide",
-    cell: (organization) => (
-      <>
-        <SpendBar spending={spendingOf(organization)} currency={organization.currency} />
-        <span class="below">{formatSumMoney(organization.spent_microcents, organization.currency)}</span>
-      </>
-    ),
-  },
-  {
-    label: "hard cap",
-    kind: "number",
-    cell: (organization) => formatLimit(spendingOf(organization).monthCapCents, organization.currency),
-  },
+  ...spendColumns<ListedOrganization>("organization", ({ currency }) => currency),
 ];
 
 export const organizationPageRoutes: readonly PageRoute[] = [
@@ -173,4 +154,9 @@ export const organizationPageRoutes: readonly PageRoute[] = [
   { method: "GET", path: `${PATH}/suggestions`, run: suggestOrganizations },
   { method: "GET", path: `${PATH}/deleted`, access: "operator", run: showDeleted },
   { method: "POST", path: PATH, access: "operator", run: createOrganization },
+  createChosenRoute({
+    ...ORGANIZATIONS,
+    settings: CREATION_FORM.filter(({ path }) => path === "limits"),
+    disabled: "Requests with its API keys return 403 until you resume it.",
+  }),
 ];

@@ -1,4 +1,4 @@
-/** The list of API keys, users or groups: filters, one line per row, sorted by a column, with pages and a choice of rows. */
+/** The list of API keys, users, groups or organizations: filters, one line per row, sorted by a column, with pages and a choice of rows. */
 import type { Child } from "hono/jsx";
 import { LIMIT_STATES } from "../../schemas/arranged.ts";
 import { describeState } from "../../../../shared/settings/state.ts";
@@ -6,8 +6,8 @@ import { labelLimit } from "../../../../shared/settings/limit-words.ts";
 import { amountText, formatCount, formatSumMoney } from "../../format.ts";
 import { describeWanted, fieldOfOwner, resolveOwners } from "../owner-texts.ts";
 import type { OwnerKind } from "../../../../data-path/store/types/owner-kinds.ts";
-import type { OrganizationPageCall } from "../page.ts";
-import type { LimitFiguresView } from "../views.ts";
+import type { OrganizationPageCall, PageCall } from "../page.ts";
+import type { LimitFiguresView, ListTotalView } from "../views.ts";
 import { LimitBar } from "./charts.tsx";
 import { Form } from "./fields.tsx";
 import { Choice, FilterProblem, OwnerField } from "./filter-fields.tsx";
@@ -21,7 +21,7 @@ const USUAL_SORT = "-spend";
 
 /** A list that can be arranged. */
 export interface ArrangedKind {
-  readonly kind: "key" | "user" | "group";
+  readonly kind: "key" | "user" | "group" | "organization";
   /** "API key", "user": without its plural's s. */
   readonly noun: string;
   readonly states: readonly string[];
@@ -38,6 +38,7 @@ interface Page<Item> {
   readonly data: readonly Item[];
   readonly next: string | null;
   readonly total_count?: number | undefined;
+  readonly totals?: readonly ListTotalView[] | undefined;
 }
 
 export interface ArrangedList<Item> extends Page<Item> {
@@ -48,7 +49,7 @@ export interface ArrangedList<Item> extends Page<Item> {
 
 /** Reads the list that the URL requests. A filter with an unknown name is a problem of the form. */
 export async function readArranged<Item>(
-  page: OrganizationPageCall,
+  page: PageCall,
   kind: ArrangedKind,
   read: (query: Readonly<Record<string, string>>) => Promise<{ readonly body: Page<Item> }>,
 ): Promise<ArrangedList<Item>> {
@@ -82,12 +83,12 @@ export async function readArranged<Item>(
   }
 }
 
-function sortOf({ query }: OrganizationPageCall): string {
+function sortOf({ query }: PageCall): string {
   return query.get("sort") ?? USUAL_SORT;
 }
 
 interface ArrangedListProps<Item> {
-  readonly page: OrganizationPageCall;
+  readonly page: PageCall;
   readonly kind: ArrangedKind;
   readonly list: ArrangedList<Item>;
   readonly columns: RowTableColumns<Item>;
@@ -97,7 +98,7 @@ interface ArrangedListProps<Item> {
 
 export function ArrangedListView<Item extends Row>(props: ArrangedListProps<Item>) {
   const { page, kind, list, columns, empty } = props;
-  const path = `${page.base}/${kind.kind}s`;
+  const { path } = page;
   const isFiltered = FILTERS.some((name) => (page.query.get(name) ?? "") !== "");
   if (!isFiltered && list.total_count === 0) return <p class="card empty">{empty}</p>;
   const table = (
@@ -117,7 +118,7 @@ export function ArrangedListView<Item extends Row>(props: ArrangedListProps<Item
   return (
     <>
       {isFiltered || (list.total_count ?? 0) >= FILTERED_FROM ? (
-        <Filters page={page} kind={kind} path={path} owners={list.owners} isFiltered={isFiltered} />
+        <Filters page={page} kind={kind} owners={list.owners} isFiltered={isFiltered} />
       ) : null}
       {list.problem === null ? null : <FilterProblem text={list.problem} />}
       <Pages page={page} kind={kind} list={list} />
@@ -134,6 +135,9 @@ export function ArrangedListView<Item extends Row>(props: ArrangedListProps<Item
   );
 }
 
+/** Verbs that set a flag, and that clear it. */
+export const SWITCHES = { disabled: ["Disable", "Enable"], suspended: ["Suspend", "Resume"] } as const;
+
 function ChosenActions({ kind }: { kind: ArrangedKind }) {
   return (
     <p class="chosen">
@@ -141,16 +145,13 @@ function ChosenActions({ kind }: { kind: ArrangedKind }) {
       <button type="submit" name="action" value="change" class="quiet">
         Change…
       </button>
-      {kind.kind === "group" ? null : (
-        <>
-          <button type="submit" name="action" value="disable" class="quiet">
-            Disable…
-          </button>
-          <button type="submit" name="action" value="enable" class="quiet">
-            Enable…
-          </button>
-        </>
-      )}
+      {kind.kind === "group"
+        ? null
+        : SWITCHES[kind.kind === "organization" ? "suspended" : "disabled"].map((verb) => (
+            <button type="submit" name="action" value={verb.toLowerCase()} class="quiet">
+              {verb}…
+            </button>
+          ))}
     </p>
   );
 }
@@ -167,14 +168,14 @@ const LIMIT_WORDS: Readonly<Record<(typeof LIMIT_STATES)[number], string>> = {
 };
 
 interface FiltersProps {
-  readonly page: OrganizationPageCall;
+  readonly page: PageCall;
   readonly kind: ArrangedKind;
-  readonly path: string;
   readonly owners: ArrangedList<unknown>["owners"];
   readonly isFiltered: boolean;
 }
 
-function Filters({ page, kind, path, owners, isFiltered }: FiltersProps) {
+function Filters({ page, kind, owners, isFiltered }: FiltersProps) {
+  const { path } = page;
   const value = (name: string) => page.query.get(name) ?? "";
   return (
     <form method="get" action={path} class="filters line" role="search" aria-label={`Filter ${kind.noun}s`}>
@@ -186,7 +187,7 @@ function Filters({ page, kind, path, owners, isFiltered }: FiltersProps) {
           name="search"
           type="search"
           value={searchOf(page)}
-          placeholder="name or note"
+          placeholder={kind.kind === "organization" ? "name or id" : "name or note"}
           autocomplete="off"
         />
       </div>
@@ -207,7 +208,7 @@ function Filters({ page, kind, path, owners, isFiltered }: FiltersProps) {
           kind={owner}
           label={owner === "user" ? "User" : "Group"}
           value={owners[owner] ?? ""}
-          base={page.base}
+          base={`/organizations/${page.organization?.id ?? ""}`}
         />
       ))}
       <div class="buttons">
@@ -220,7 +221,7 @@ function Filters({ page, kind, path, owners, isFiltered }: FiltersProps) {
   );
 }
 
-/** "51–100 of 300 API keys", with links to the pages around. */
+/** "51–100 of 300 API keys, 87.20 USD spent this month", with links to the pages around. */
 function Pages({ page, kind, list }: Pick<ArrangedListProps<unknown>, "page" | "kind" | "list">) {
   const start = Number(page.query.get("after") ?? 0);
   const total = list.total_count ?? list.data.length;
@@ -230,6 +231,7 @@ function Pages({ page, kind, list }: Pick<ArrangedListProps<unknown>, "page" | "
     <p class="pages">
       {range}
       {formatCount(total)} {noun}
+      {describeTotals(list.totals ?? [])}
       {start === 0 ? null : (
         <a href={addressWith(page, { after: start <= PAGE_SIZE ? null : String(start - PAGE_SIZE) })}>
           Previous
@@ -240,10 +242,12 @@ function Pages({ page, kind, list }: Pick<ArrangedListProps<unknown>, "page" | "
   );
 }
 
-function addressWith(
-  { path, query }: OrganizationPageCall,
-  changes: Readonly<Record<string, string | null>>,
-): string {
+function describeTotals(totals: readonly ListTotalView[]): string {
+  const spent = totals.map(({ currency, spent_microcents: amount }) => formatSumMoney(amount, currency));
+  return spent.length === 0 ? "" : `, ${spent.join(", ")} spent this month`;
+}
+
+function addressWith({ path, query }: PageCall, changes: Readonly<Record<string, string | null>>): string {
   const changed = new URLSearchParams(query);
   changed.delete("done");
   for (const [name, value] of Object.entries(changes)) {
@@ -254,10 +258,7 @@ function addressWith(
 }
 
 /** Links in the head of those columns that the list can be sorted by; a second click reverses it. */
-function sortableColumns<Item>(
-  page: OrganizationPageCall,
-  columns: RowTableColumns<Item>,
-): RowTableColumns<Item> {
+function sortableColumns<Item>(page: PageCall, columns: RowTableColumns<Item>): RowTableColumns<Item> {
   const current = sortOf(page);
   const [first, ...others] = columns.map((column) => {
     if (column.sort === undefined) return column;
@@ -275,36 +276,47 @@ function sortableColumns<Item>(
   return [first ?? columns[0], ...others];
 }
 
-type Spender = { readonly spent_microcents?: number | bigint | undefined };
+interface Figured {
+  readonly spent_microcents?: number | bigint | undefined;
+  readonly last_used_at?: string | null | undefined;
+  readonly tightest_limit?: LimitFiguresView | null | undefined;
+}
 
-/** Spend of this month, last use and tightest limit: the last columns of each list. */
-export function figureColumns<
-  Item extends Spender & {
-    readonly last_used_at?: string | null | undefined;
-    readonly tightest_limit?: LimitFiguresView | null | undefined;
-  },
->(kind: ArrangedKind["kind"], { organization: { currency } }: OrganizationPageCall) {
+/** Spend of this month and tightest limit, in each list. */
+export function spendColumns<Item extends Figured>(
+  kind: ArrangedKind["kind"],
+  currencyOf: (item: Item) => string,
+) {
   return [
     {
       label: "spent",
       kind: "number",
       sort: "spend",
-      cell: ({ spent_microcents: spent = 0 }: Item) => formatSumMoney(spent, currency),
+      cell: (item: Item) => formatSumMoney(item.spent_microcents ?? 0, currencyOf(item)),
     },
     {
       label: "tightest limit",
       kind: "wide",
       sort: "limit",
-      cell: ({ tightest_limit: limit }: Item) =>
-        limit === null || limit === undefined ? null : (
-          <Limit limit={limit} kind={kind} currency={currency} />
-        ),
+      cell: (item: Item) =>
+        item.tightest_limit ? (
+          <Limit limit={item.tightest_limit} kind={kind} currency={currencyOf(item)} />
+        ) : null,
     },
+  ] as const;
+}
+
+/** The same and the last use: the last columns of lists in an organization. */
+export function figureColumns<Item extends Figured>(
+  kind: ArrangedKind["kind"],
+  { organization: { currency } }: OrganizationPageCall,
+) {
+  return [
+    ...spendColumns<Item>(kind, () => currency),
     {
       label: "last used",
       sort: "last_used",
-      cell: ({ last_used_at: at }: Item) =>
-        at === null || at === undefined ? <span class="quiet">never</span> : <Time at={at} />,
+      cell: ({ last_used_at: at }: Item) => (at ? <Time at={at} /> : <span class="quiet">never</span>),
     },
   ] as const;
 }

@@ -131,8 +131,6 @@ export function endColumn<Row>(page: PageCall, endOf: (row: Row) => Omit<Confirm
 
 export const PAGE_SIZE = 50;
 const PAGE_LIMIT = String(PAGE_SIZE);
-/** Shorter lists need no search. */
-const SEARCHED_FROM = 15;
 /** Maximum that the API accepts. */
 const MAX_SEARCH_CHARACTERS = 100;
 
@@ -145,12 +143,6 @@ export function pageQueryOf(page: PageCall): Record<string, string> {
 /** Returns the search text from the URL; empty: all. */
 export function searchOf(page: PageCall): string {
   return (page.query.get("search") ?? "").trim().slice(0, MAX_SEARCH_CHARACTERS);
-}
-
-/** Returns the query of a page including the search. */
-export function searchQueryOf(page: PageCall): Record<string, string> {
-  const search = searchOf(page);
-  return { ...pageQueryOf(page), ...(search === "" ? {} : { search }) };
 }
 
 /** Link to the next page of a list, keeping the search. */
@@ -183,27 +175,5 @@ export function List<Row>({ page, label, list: { data, next }, columns, empty }:
       <RowTable label={label} class="stack" columns={columns} rows={data} empty={empty} />
       <Older page={page} next={next} />
     </>
-  );
-}
-
-interface SearchFormProps extends Pick<ListProps<unknown>, "page" | "list"> {
-  /** Path of the list. */
-  readonly path: string;
-}
-
-/** Search by name, shown if the list is longer than one page. */
-export function SearchForm({ page, list: { data, next }, path }: SearchFormProps) {
-  const search = searchOf(page);
-  const isWhole = search === "" && next === null && !page.query.has("after");
-  if (isWhole && data.length < SEARCHED_FROM) return null;
-  return (
-    <form method="get" action={path} class="inline" role="search" aria-label="This list">
-      <label for="search">Find</label>
-      <input id="search" name="search" type="search" value={search} autocomplete="off" />
-      <button type="submit" class="quiet">
-        Search
-      </button>
-      {search === "" ? null : <a href={path}>Show all</a>}
-    </form>
   );
 }
