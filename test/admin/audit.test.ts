@@ -74,6 +74,24 @@ describe("the audit log", () => {
     expect(Math.abs(Date.parse(String(entry?.["at"])) - Date.now())).toBeLessThan(60_000);
   });
 
+  it("is read for one object, page by page", async () => {
+    const id = await createOrganization(admin);
+    const [key, other] = [await createApiKey(admin, id), await createApiKey(admin, id)];
+    for (const cents of [1, 2]) await admin.ok("PATCH", key.path, { body: { hard_cap_cents: cents } });
+    await admin.ok("PATCH", other.path, { body: { name: "other" } });
+    const read = (query: string) =>
+      admin.ok("GET", `/api/organizations/${id}/audit?target_id=${key.id}${query}`);
+    const first = await read("&limit=2");
+    expect(first).toMatchObject({
+      data: [{ after: { hard_cap_cents: 2 } }, { after: { hard_cap_cents: 1 } }],
+      has_more: true,
+    });
+    expect(await read(`&limit=2&after=${String(first["next"])}`)).toMatchObject({
+      data: [{ action: "key.created", target: { id: key.id } }],
+      next: null,
+    });
+  });
+
   it("names the operator", async () => {
     const id = await createOrganization(admin);
     expect((await readLog(id))[0]).toMatchObject({

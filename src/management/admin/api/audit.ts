@@ -1,10 +1,12 @@
 /** `GET …/audit`: who changed what and when, with values before and after. */
 import * as z from "zod";
 import { isInStreams } from "../../../data-path/store/requests/cursor.ts";
-import { pageOf, type PageQuery, pageQuery } from "../schemas/page.ts";
+import { pageFields, pageOf, pageQuery } from "../schemas/page.ts";
+import type { AuditEntry } from "../../../data-path/store/types/audit.ts";
+import type { Page } from "../../../data-path/store/types/page.ts";
 import { answerList, parsePage } from "./answers.ts";
 import { type ApiAnswer, type ApiServices, defineOrganizationRoute, defineRoute } from "./route.ts";
-import { actor, timestamp } from "../../../shared/settings/input-schemas.ts";
+import { actor, record, timestamp } from "../../../shared/settings/input-schemas.ts";
 import { answer } from "../schemas/fields.ts";
 import { PERSON_ROLES } from "../../../data-path/store/types/sessions.ts";
 
@@ -39,12 +41,25 @@ const auditEntry = answer("AuditEntry", {
 });
 export const auditPage = pageOf("AuditPage", auditEntry);
 
+const auditQuery = record({
+  ...pageFields(AUDIT_CURSOR, isAuditCursor),
+  target_id: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe(
+      "Only changes of this object. One call looks through 500 entries: a page can have fewer than `limit` and a `next`.",
+    ),
+});
+type AuditQuery = z.output<typeof auditQuery>;
+
 const list = defineOrganizationRoute({
   method: "GET",
   path: "/api/organizations/{organization}/audit",
   operationId: "listAuditEntries",
   summary: "List changes and sign-ins of the organization, newest first.",
-  query: pageQuery(AUDIT_CURSOR, isAuditCursor),
+  query: auditQuery,
   answers: { 200: auditPage },
   handleInOrganization: ({ organization, query }, services) =>
     answerEntries(organization.id, query, services),
@@ -63,10 +78,10 @@ const listOfNone = defineRoute({
 
 async function answerEntries(
   organizationId: string | null,
-  query: PageQuery,
-  { store }: ApiServices,
+  query: AuditQuery,
+  { store }: Pick<ApiServices, "store">,
 ): Promise<ApiAnswer> {
-  return answerList(await store.listAuditEntries(organizationId, parsePage(query)), (entry) => ({
+  return answerList(await readEntries(organizationId, query, store), (entry) => ({
     id: entry.id,
     at: new Date(entry.recordedAtMs).toISOString(),
     actor: entry.actor,
@@ -76,6 +91,22 @@ async function answerEntries(
     after: entry.after,
     request_id: entry.requestId,
   }));
+}
+
+/** Entries that one call examines for an object. */
+const MAX_EXAMINED = 500;
+
+async function readEntries(
+  organizationId: string | null,
+  { target_id: targetId, ...query }: AuditQuery,
+  store: ApiServices["store"],
+): Promise<Page<AuditEntry>> {
+  const page = parsePage(query);
+  if (targetId === undefined) return store.listAuditEntries(organizationId, page);
+  const { items, next } = await store.listAuditEntries(organizationId, { ...page, limit: MAX_EXAMINED });
+  const found = items.filter(({ target }) => target.id === targetId);
+  const shown = found.slice(0, page.limit);
+  return { items: shown, next: found.length > shown.length ? (shown.at(-1)?.id ?? null) : next };
 }
 
 export const auditRoutes = [list, listOfNone];

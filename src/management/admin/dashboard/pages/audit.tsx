@@ -2,30 +2,61 @@
 import { formatCount, formatLimit, formatMoney, formatTime, spellOut } from "../../format.ts";
 import { formatLimitRows, type Limit } from "../../../../shared/settings/limits.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
-import { Layout } from "../parts/layout.tsx";
-import { List, pageQueryOf, type RowTableColumns } from "../parts/table.tsx";
+import { Layout, Section } from "../parts/layout.tsx";
+import { List, pageQueryOf, RowTable, type RowTableColumns } from "../parts/table.tsx";
 import { Time } from "../parts/inline.tsx";
 import type { AuditPageView } from "../views.ts";
 
 type Entry = AuditPageView["data"][number];
 
 async function showAudit(page: OrganizationPageCall): Promise<PageAnswer> {
-  const query = pageQueryOf(page);
+  const target = page.query.get("target_id") ?? "";
+  const query = { ...pageQueryOf(page), ...(target === "" ? {} : { target_id: target }) };
   const { body } = await page.api("GET /api/organizations/{organization}/audit", { query });
   return showPage(
     <Layout page={page} title="Audit log" section="audit">
+      {target === "" ? null : (
+        <p>
+          Only changes of <code>{target}</code>. <a href={page.path}>Show all</a>
+        </p>
+      )}
       <List
         page={page}
         label="Audit log"
         list={body}
-        columns={columnsOf(page.organization.currency)}
-        empty="No changes yet."
+        columns={columnsOf(page)}
+        empty={body.next === null ? "No changes yet." : "None among the latest entries."}
       />
     </Layout>,
   );
 }
 
-function columnsOf(currency: string): RowTableColumns<Entry> {
+const SHOWN_CHANGES = "5";
+
+/** Last changes of a key, user or group, with a link to all. */
+export async function readChanges(page: OrganizationPageCall, id: string) {
+  const query = { target_id: id, limit: SHOWN_CHANGES };
+  const { body } = await page.api("GET /api/organizations/{organization}/audit", { query });
+  return (
+    <Section id="changes" title="Who changed what">
+      <RowTable
+        label="Changes"
+        class="stack"
+        columns={columnsOf(page)}
+        rows={body.data}
+        empty="No changes in the latest entries of the audit log."
+      />
+      <p>
+        <a href={`${page.base}/audit?target_id=${id}`}>All changes</a>
+      </p>
+    </Section>
+  );
+}
+
+/** Pages of changed objects, by the type of the entry's target. */
+const PAGES: Readonly<Record<string, string>> = { key: "keys", user: "users", group: "groups" };
+
+function columnsOf({ base, organization: { currency } }: OrganizationPageCall): RowTableColumns<Entry> {
   return [
     { label: "time", cell: ({ at }) => <Time at={at} /> },
     {
@@ -43,7 +74,16 @@ function columnsOf(currency: string): RowTableColumns<Entry> {
       label: "what",
       cell: ({ action, target }) => (
         <>
-          {action} <bdi class="below">{target.name ?? target.id}</bdi>
+          {action}{" "}
+          <span class="below">
+            {PAGES[target.type] === undefined ? (
+              <bdi>{target.name ?? target.id}</bdi>
+            ) : (
+              <a href={`${base}/${PAGES[target.type]}/${target.id}`}>
+                <bdi>{target.name ?? target.id}</bdi>
+              </a>
+            )}
+          </span>
         </>
       ),
     },
