@@ -59,6 +59,11 @@ export async function signIn(
   await page.getByRole("button", { name: "Sign out" }).waitFor();
 }
 
+/** Unfolds the settings of a key, user or group. */
+export function openSettings(page: Page): Promise<void> {
+  return page.locator("#settings > summary").click();
+}
+
 /**
  * What axe finds wrong with a page, in words; nothing, it is hoped. Run in the page itself, which has no frames, and told to
  * describe what is wrong alone: @axe-core/playwright loads axe a second time, in a page of its own, and carries a

@@ -50,7 +50,8 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
 
   it("sets every limit of a key", async () => {
     const { path } = await createKey("limits");
-    await page.goto(path);
+    // A link to a field unfolds the settings.
+    await page.goto(`${path}#limits`);
     await page.getByLabel("Name").fill("renamed");
     await page.getByLabel("Requests per minute").fill("6,000");
     await page.getByLabel("Limits, row 1: amount").fill("12,50");
@@ -83,7 +84,7 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
 
   it("does not write over what somebody else has changed meanwhile", async () => {
     const { path } = await createKey("contested");
-    await page.goto(path);
+    await page.goto(`${path}#limits`);
     await getStack().admin("PATCH", path.replace(getStack().adminUrl, "/api"), { hard_cap_cents: 700 });
     await page.getByLabel("Limits, row 1: amount").fill("1");
     await page.getByRole("button", { name: "Save" }).click();

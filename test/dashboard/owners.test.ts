@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { withSharedChatStack } from "../support/chat-stack.ts";
 import type { Stack } from "../support/stack.ts";
-import { CHROMIUM, expectAccessible, signIn, SKIPPED_WHY, withBrowser } from "./browser.ts";
+import { CHROMIUM, expectAccessible, openSettings, signIn, SKIPPED_WHY, withBrowser } from "./browser.ts";
 import { openOwnOrganization } from "./own-organization.ts";
 
 describe.skipIf(CHROMIUM === null)(`users and groups in the dashboard${SKIPPED_WHY}`, () => {
@@ -48,6 +48,7 @@ describe.skipIf(CHROMIUM === null)(`users and groups in the dashboard${SKIPPED_W
     await page.getByRole("button", { name: "Create the user" }).click();
     await page.getByText("In the group Research").waitFor();
     expect(await page.getByLabel("Group").inputValue()).toMatch(/^Research \(group_/);
+    await openSettings(page);
     await page.getByLabel("Note").fill("on leave");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("Saved.").waitFor();
@@ -58,6 +59,7 @@ describe.skipIf(CHROMIUM === null)(`users and groups in the dashboard${SKIPPED_W
     await page.getByRole("link", { name: "Research" }).click();
     await page.getByText("1 user, 0 keys of its own").waitFor();
     await page.getByRole("link", { name: "Ann Smith" }).click();
+    await openSettings(page);
     await page.getByLabel("Group").fill("");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("In no group").waitFor();
@@ -99,6 +101,7 @@ describe.skipIf(CHROMIUM === null)(`users and groups in the dashboard${SKIPPED_W
     await page.goto(`${base}/users/${second}`);
     await page.getByRole("link", { name: "laptop" }).click();
     await page.getByText("User Twin").waitFor();
+    await openSettings(page);
     await page.getByLabel("Note").fill("moved");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("Saved.").waitFor();
@@ -110,6 +113,7 @@ describe.skipIf(CHROMIUM === null)(`users and groups in the dashboard${SKIPPED_W
       const id = await make(kind, { name: `contested ${kind}` });
       await page.goto(`${base}/${kind}/${id}`);
       await getStack().admin("PATCH", `${api}/${kind}/${id}`, { note: "theirs" });
+      await openSettings(page);
       await page.getByLabel("Note").fill("mine");
       await page.getByRole("button", { name: "Save" }).click();
       await page.getByText(/Another person changed this (?:user|group) in the meantime/).waitFor();

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
 import { withStack } from "../support/with-stack.ts";
 import { startUpstream, type ScriptedUpstream } from "../support/upstream.ts";
-import { CHROMIUM, expectAccessible, signIn, SKIPPED_WHY, withBrowser } from "./browser.ts";
+import { CHROMIUM, expectAccessible, openSettings, signIn, SKIPPED_WHY, withBrowser } from "./browser.ts";
 
 /** 900 words and as many back cost 1.125 cents. */
 const PROMPT = Array.from({ length: 900 }, () => "word").join(" ");
@@ -63,6 +63,7 @@ describe.skipIf(CHROMIUM === null)(`somebody who has never seen the dashboard${S
     await page.getByRole("link", { name: where, exact: true }).click();
     await page.getByText("cap reached").waitFor();
     await page.getByRole("link", { name: "first" }).click();
+    await openSettings(page);
     await page.getByLabel("Limits, row 1: amount").fill("1.00");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("Saved. Applies from the next request.").waitFor();

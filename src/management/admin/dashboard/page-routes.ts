@@ -16,6 +16,7 @@ import { settingsRoutes } from "./pages/settings.tsx";
 import { statementPageRoutes } from "./pages/statement.tsx";
 import { tokenPageRoutes } from "./pages/tokens.tsx";
 import { tryItPageRoutes } from "./pages/try-it.tsx";
+import { usePageRoutes } from "./pages/use.tsx";
 import { usagePageRoutes } from "./pages/usage.tsx";
 import type { PageRoute } from "./page.ts";
 
@@ -34,6 +35,7 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...settingsRoutes,
   ...usagePageRoutes,
   ...statementPageRoutes,
+  ...usePageRoutes,
   ...correctionRoutes,
   ...requestPageRoutes,
   ...alertPageRoutes,

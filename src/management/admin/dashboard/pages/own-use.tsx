@@ -1,7 +1,7 @@
 /** Usage and requests of *Your keys*, and the page of one own request. */
 import type { Child } from "hono/jsx";
 import { columnDecimals } from "../../../../shared/money/money.ts";
-import { formatAmount, formatMoney, formatTickMoney, monthName } from "../../format.ts";
+import { formatAmount, formatMoney, formatTickMoney } from "../../format.ts";
 import { type PageAnswer, type PageCall, showPage } from "../page.ts";
 import { Layout, Section, type SectionProps } from "../parts/layout.tsx";
 import { Time } from "../parts/inline.tsx";
@@ -43,49 +43,74 @@ export async function readUse(page: PageCall): Promise<OwnUse> {
   return { usage: usage.body, requests: requests.body.data };
 }
 
+interface UseProps {
+  readonly page: PageCall;
+  readonly currency: string;
+}
+
 /** Usage by day and model, and recent requests. */
-export function Use({
-  page,
-  currency,
-  usage,
-  requests,
-}: OwnUse & { readonly page: PageCall; readonly currency: string }) {
-  const { data: rows, from, to } = usage;
-  const columns = columnsOf({ from, to }, "day");
+export function Use({ page, currency, usage, requests }: UseProps & OwnUse) {
+  const { data: rows } = usage;
   const grouping = groupBy(rows, "model");
-  const month = monthName(from.slice(0, 7));
   return (
     <>
-      <Section id="usage" title={`Your usage in ${month}`}>
-        {rows.length === 0 ? (
-          <p class="card empty">No usage yet.</p>
-        ) : (
-          <StackedColumns
-            label="Cost day by day, by model"
-            columns={columns.titles}
-            series={gatherCost(columns, rows, grouping)}
-            unit={currency}
-            format={(microcents) => formatMoney(microcents, currency)}
-            formatTick={formatTickMoney}
-          />
-        )}
-      </Section>
+      <UsageChart title="Your usage this month" currency={currency} usage={usage} by="model" />
       {rows.length === 0 ? null : (
         <UsageTable id="by-model" title="By model" rows={rows} currency={currency} grouping={grouping} />
       )}
-      <OwnTable
-        id="requests"
-        title="Your last requests"
-        label="Requests"
-        rows={requests}
-        columns={requestColumns(
-          page,
-          currency,
-          columnDecimals(requests.map((one) => one.cost_microcents ?? 0)),
-        )}
-        empty="No requests yet."
-      />
+      <LastRequests path={pathOf(page)} currency={currency} requests={requests} />
     </>
+  );
+}
+
+interface UsageChartProps {
+  readonly title: string;
+  readonly currency: string;
+  readonly usage: UsageView;
+  readonly by: "model" | "key";
+}
+
+export function UsageChart({ title, currency, usage: { data: rows, from, to }, by }: UsageChartProps) {
+  const columns = columnsOf({ from, to }, "day");
+  return (
+    <Section id="usage" title={title}>
+      {rows.length === 0 ? (
+        <p class="card empty">No usage yet.</p>
+      ) : (
+        <StackedColumns
+          label={`Cost day by day, by ${by}`}
+          columns={columns.titles}
+          series={gatherCost(columns, rows, groupBy(rows, by))}
+          unit={currency}
+          format={(microcents) => formatMoney(microcents, currency)}
+          formatTick={formatTickMoney}
+        />
+      )}
+    </Section>
+  );
+}
+
+interface LastRequestsProps {
+  /** Start of the paths of requests. */
+  readonly path: string;
+  readonly currency: string;
+  readonly requests: RequestPageView["data"];
+}
+
+export function LastRequests({ path, currency, requests }: LastRequestsProps) {
+  return (
+    <OwnTable
+      id="requests"
+      title="Last requests"
+      label="Requests"
+      rows={requests}
+      columns={requestColumns(
+        path,
+        currency,
+        columnDecimals(requests.map((one) => one.cost_microcents ?? 0)),
+      )}
+      empty="No requests yet."
+    />
   );
 }
 
@@ -134,7 +159,7 @@ function Fact({ name: fact, children }: { readonly name: string; readonly childr
 }
 
 function requestColumns(
-  page: PageCall,
+  path: string,
   currency: string,
   decimals: number,
 ): RowTableColumns<RequestPageView["data"][number]> {
@@ -142,7 +167,7 @@ function requestColumns(
     {
       label: "when",
       cell: ({ id, created_at: at }) => (
-        <a href={`${pathOf(page)}/requests/${id}`}>
+        <a href={`${path}/requests/${id}`}>
           <Time at={at} />
         </a>
       ),

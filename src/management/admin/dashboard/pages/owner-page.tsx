@@ -13,6 +13,8 @@ import {
   RAISE_FIELDS,
   VersionedForm,
 } from "../settings-page.tsx";
+import { readChanges } from "./audit.tsx";
+import { readUseOf } from "./use.tsx";
 import { type FormSetting, listProblemFields } from "../setting-form.ts";
 import type { GroupView, KeyView, UserView, LimitListView } from "../views.ts";
 
@@ -74,8 +76,10 @@ async function renderOwner<Of extends Scope>(
 ): Promise<PageAnswer> {
   const path = ownerPath(page, scope);
   const hasModels = settings.some(({ row }) => row.kind.notation === "models");
-  const [limits, catalog, rest] = await Promise.all([
+  const [limits, use, changes, catalog, rest] = await Promise.all([
     readLimits(page, scope),
+    readUseOf(page, { filter: `${scope}_id`, value: one.id }),
+    readChanges(page, one.id),
     hasModels ? page.api("GET /api/catalog") : null,
     showRest(page, one),
   ]);
@@ -87,10 +91,15 @@ async function renderOwner<Of extends Scope>(
   return showForm(
     <Layout page={page} title={`${title} ${one.name}`} heading={heading} section={`${scope}s`}>
       <ReachedCaps page={page} limits={limits} />
-      {describe(page, one, limits)}
       <ProblemSummary problems={problems} fields={[...listProblemFields(settings), ...RAISE_FIELDS]} />
+      {describe(page, one, limits)}
+      {use}
       <OwnerLimits {...{ page, scope, path, raises: one.raises, limits, problems }} />
-      <Section id="settings" title="Settings">
+      {changes}
+      <details id="settings" open={problems.size > 0}>
+        <summary>
+          <h2>Settings</h2>
+        </summary>
         <VersionedForm page={page} action={path} etag={etag}>
           <SettingFields
             {...{ settings, texts, problems }}
@@ -101,7 +110,7 @@ async function renderOwner<Of extends Scope>(
             canRaise={page.canChange}
           />
         </VersionedForm>
-      </Section>
+      </details>
       {rest}
     </Layout>,
     problems,

@@ -1,0 +1,93 @@
+/** Use of one key, user, group, model, upstream, tag or session: 30 days, last requests, errors. */
+import type { Child } from "hono/jsx";
+import { dayAt } from "../../../../shared/time/calendar.ts";
+import { addDays } from "../../../../shared/time/day-range.ts";
+import { AdminError } from "../../admin-error.ts";
+import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
+import { FilterProblem } from "../parts/filter-fields.tsx";
+import { Layout } from "../parts/layout.tsx";
+import { readUsage } from "../usage-range.ts";
+import { LastRequests, UsageChart } from "./own-use.tsx";
+
+const DAYS = 30;
+const SHOWN_REQUESTS = "10";
+const THINGS = { model: "Model", upstream: "Upstream", tag: "Tag", session: "Session" } as const;
+type Thing = keyof typeof THINGS;
+
+interface UseOf {
+  readonly filter: "key_id" | "user_id" | "group_id" | Thing;
+  readonly value: string;
+}
+
+/** @throws AdminError 400 for a value that cannot be one. */
+export async function readUseOf(page: OrganizationPageCall, { filter, value }: UseOf) {
+  const { base, organization, nowMs } = page;
+  const today = dayAt(nowMs).name;
+  const by = filter === "model" || filter === "upstream" ? "key" : "model";
+  const range = { from: addDays(today, 1 - DAYS), to: today };
+  const [usage, requests] = await Promise.all([
+    // Usage does not know upstreams.
+    filter === "upstream" ? null : readUsage(page, `day,${by}`, { ...range, [filter]: value, top: "10" }),
+    page.api("GET /api/organizations/{organization}/requests", {
+      query: { [filter]: value, limit: SHOWN_REQUESTS },
+    }),
+  ]);
+  const pathOf = (section: string, more: Readonly<Record<string, string>> = {}) =>
+    `${base}/${section}?${new URLSearchParams({ [filter]: value, ...more }).toString()}`;
+  return (
+    <>
+      {usage === null ? null : (
+        <UsageChart
+          title={`Use in the last ${DAYS} days`}
+          currency={organization.currency}
+          usage={usage}
+          by={by}
+        />
+      )}
+      <LastRequests path={base} currency={organization.currency} requests={requests.body.data} />
+      <p>
+        {usage === null ? null : (
+          <>
+            <a href={pathOf("usage", range)}>Usage</a> ·{" "}
+          </>
+        )}
+        <a href={pathOf("requests")}>All requests</a> ·{" "}
+        <a href={pathOf("requests", { status: "4xx" })}>Rejected requests</a> ·{" "}
+        <a href={pathOf("requests", { status: "5xx" })}>Server errors</a>
+      </p>
+    </>
+  );
+}
+
+/** Returns the address of a thing's page. */
+export function usePath(base: string, thing: Thing, value: string): string {
+  return `${base}/use?${new URLSearchParams({ [thing]: value }).toString()}`;
+}
+
+async function showUse(page: OrganizationPageCall): Promise<PageAnswer> {
+  const thing = (Object.keys(THINGS) as Thing[]).find((one) => page.query.has(one)) ?? "model";
+  const value = page.query.get(thing) ?? "";
+  const title = `${THINGS[thing]} ${value}`;
+  const show = (content: Child, status?: 400) =>
+    showPage(
+      <Layout
+        page={page}
+        title={title}
+        heading={<bdi>{title}</bdi>}
+        section={thing === "model" ? "models" : "requests"}
+      >
+        {content}
+      </Layout>,
+      status,
+    );
+  try {
+    return show(await readUseOf(page, { filter: thing, value }));
+  } catch (error) {
+    if (!(error instanceof AdminError) || error.status !== 400) throw error;
+    return show(<FilterProblem text={error.message} />, 400);
+  }
+}
+
+export const usePageRoutes: readonly PageRoute[] = [
+  { method: "GET", path: "/organizations/:organization/use", runInOrganization: showUse },
+];
