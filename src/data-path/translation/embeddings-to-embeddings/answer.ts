@@ -2,13 +2,8 @@ import type { Answer, AnswerOutput, Observation } from "../client-protocol.ts";
 import type { GatewayError } from "../../../shared/contract/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../shared/text/json-object.ts";
 import { parseJsonText } from "../json/parse-json-text.ts";
-import {
-  type AnswerText,
-  brokenAnswer,
-  guardJson,
-  readAnswerText,
-  replaceMembers,
-} from "../openai/whole-answer.ts";
+import { type AnswerText, guardJson, readAnswerText, replaceMembers } from "../openai/whole-answer.ts";
+import { brokenAnswer } from "../upstream/broken-answer.ts";
 import { isErrorBody } from "../upstream/error-text.ts";
 import { GeneratedText } from "../upstream/generated-text.ts";
 import { mapErrorInAnswer } from "../upstream/map-error.ts";

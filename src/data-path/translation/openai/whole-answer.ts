@@ -1,9 +1,9 @@
 /** An upstream's JSON answer that passes through except for a few values. */
 import { asBuffer } from "../../../shared/text/as-buffer.ts";
-import { GatewayError } from "../../../shared/contract/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../shared/text/json-object.ts";
 import { ANSWER_BOUNDS, NESTING_ONLY } from "../json/json-bounds.ts";
 import { formatJson, parseExactJson } from "../json/exact-json.ts";
+import { brokenAnswer } from "../upstream/broken-answer.ts";
 import { applyEdits, findMembers, type MemberSpan } from "../json/object-spans.ts";
 
 export interface AnswerText {
@@ -44,13 +44,6 @@ export function replaceMembers({ text, members }: AnswerText, values: JsonObject
       replacement: formatJson(values[key]),
     }));
   return applyEdits(text, edits);
-}
-
-/** The upstream's answer is unusable; `problem` is logged. */
-export function brokenAnswer(problem: string, cause?: unknown): GatewayError {
-  return new GatewayError("upstream_error", {
-    cause: new Error(`the upstream's answer is unusable: ${problem}`, { cause }),
-  });
 }
 
 /** Runs a parser of an answer. @throws GatewayError `upstream_error` if the parser throws. */

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from "../../../shared/text/json-object.ts";
-import { GatewayError } from "../../../shared/contract/errors.ts";
+import { brokenAnswer } from "./broken-answer.ts";
 import { readString } from "./read-message.ts";
 
 /**
@@ -9,7 +9,7 @@ import { readString } from "./read-message.ts";
 export function listChoices({ choices }: JsonObject): readonly unknown[] {
   if (Array.isArray(choices)) return choices;
   if (choices === undefined || choices === null) return [];
-  throw new GatewayError("upstream_error", { cause: new Error("`choices` is not a list") });
+  throw brokenAnswer("`choices` is not a list");
 }
 
 /**
@@ -19,7 +19,7 @@ export function listChoices({ choices }: JsonObject): readonly unknown[] {
 export function requireMessage(completion: JsonObject): readonly unknown[] {
   const choices = listChoices(completion);
   if (choices.some(hasMessage)) return choices;
-  throw new GatewayError("upstream_error", { cause: new Error("a completion without a choice") });
+  throw brokenAnswer("no choice has a message");
 }
 
 /** Some servers send a `delta` in whole answers. */
