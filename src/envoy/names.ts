@@ -65,6 +65,23 @@ export const TOKEN_HEADER_PREFIX = "header.";
 /** Longest header whose token Envoy verifies. A longer one costs milliseconds per provider. */
 export const MAX_TOKEN_HEADER_BYTES = 16_384;
 
+/**
+ * Dynamic metadata by which a guardrail between the gateway's filters says that it has blocked a request or a
+ * response: `reason`, a short text such as "pii". No client can set it.
+ */
+export const GUARDRAIL_NAMESPACE = "inference_gateway_guardrail";
+export const GUARDRAIL_REASON = "reason";
+
+/** Names of the custom tags in the reports of ends. */
+export const REPORT_TAGS = {
+  /** Why a guardrail has blocked; absent: none has. */
+  guardrail: "guardrail",
+  /** The admission header, until the request goes upstream. */
+  admission: "admission",
+  /** Set by ext_proc: absent if the request never reached it. */
+  organization: "organization_id",
+} as const;
+
 /** Fields of the metadata that the access log writes. */
 export const ACCESS_LOG_METADATA = [
   "key_id",

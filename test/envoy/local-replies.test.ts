@@ -232,6 +232,8 @@ describe("LOCAL_REPLIES", () => {
       ...LOCAL_REPLY_CASES.map((row) => row.code),
       "gateway_overloaded",
       "unknown_endpoint",
+      // By guardrail.test.ts.
+      "guardrail_blocked",
     ]);
     const untried = LOCAL_REPLIES.map((row) => row.code).filter((code) => !tried.has(code));
     // A 413 is of a body that the sidecar has put in the place of a client's; it measures that first.

@@ -156,6 +156,22 @@ describe("findRequest", () => {
     expect(found).toMatchObject({ status: 400, errorCode: "invalid_json", model: null });
   });
 
+  it("has another outcome and the same cost after a change, and nothing of a request that isn't there", async () => {
+    const key = await createTestKey(test.store);
+    const identity = { ...(await createIdentity(test.store, key)), session: "run 1" };
+    await test.store.charge(
+      chargeInput(identity, 1, 9_007_199_254_740_991n, { final: { ...FINAL, trace: TRACE } }),
+    );
+    const { organizationId } = key;
+    const before = await test.store.findRequest(organizationId, identity.requestId, null);
+    const checks = [{ name: "guardrail", passed: false, figures: { reason: "pii" } }];
+    const outcome = { status: 403, errorCode: "guardrail_blocked", checks };
+    await test.store.changeOutcome({ organizationId, requestId: identity.requestId, ...outcome });
+    await test.store.changeOutcome({ organizationId, requestId: admitInput(key).requestId, ...outcome });
+    const { items } = await test.store.listRequests(organizationId, { limit: 10, after: null });
+    expect(items).toEqual([{ ...before, ...outcome, recordedAtMs: items[0]?.recordedAtMs }]);
+  });
+
   it("tells every text and figure as it was", async () => {
     const key = await createTestKey(test.store);
     const identity = {

@@ -136,6 +136,7 @@ class Owner {
         forget: (...input) => store.forget(...input),
         leave: (...input) => store.leave(...input),
         recordRequest: (input) => store.recordRequest(input),
+        changeOutcome: (outcome) => store.changeOutcome(outcome),
       },
     });
   }

@@ -18,6 +18,7 @@ const NAMES: Readonly<Record<string, string>> = {
   request_too_large: "size",
   buffer_limit_exceeded: "size",
   gateway_overloaded: "size",
+  guardrail_blocked: "guardrail",
 };
 
 /**

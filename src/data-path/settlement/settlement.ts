@@ -56,7 +56,10 @@ export interface NamedModel {
 }
 
 export interface SettlementOptions extends RecordOpenerOptions {
-  readonly store: Pick<Store, "hold" | "charge" | "renew" | "forget" | "leave" | "recordRequest">;
+  readonly store: Pick<
+    Store,
+    "hold" | "charge" | "renew" | "forget" | "leave" | "recordRequest" | "changeOutcome"
+  >;
   readonly estimator: TokenEstimator;
   readonly clock: Clock;
   readonly logger: Logger<"warn" | "error">;
@@ -248,6 +251,21 @@ export class Settlement {
     recorded.catch((error: unknown) =>
       logger.warn({ request_id: requestId, err: error }, "rejected request not recorded"),
     );
+  }
+
+  /** Records that the client got an error in place of a response that is charged in full. */
+  recordBlockedResponse(
+    request: Pick<Admission, "organizationId" | "requestId">,
+    status: number,
+    error: GatewayError,
+  ): void {
+    const { store, logger } = this.#options;
+    const outcome = { ...request, status, errorCode: error.publicCode, checks: describeRefusal(error) };
+    store
+      .changeOutcome(outcome)
+      .catch((thrown: unknown) =>
+        logger.warn({ request_id: request.requestId, err: thrown }, "blocked response not recorded"),
+      );
   }
 
   #onCounted(account: RequestAccount, { settled, outcome, result }: Ending): void {

@@ -1,10 +1,20 @@
 /**
  * Second access log, sent over gRPC to the sidecar, for requests that ended abnormally: the end of an
- * ext_proc call does not say whether the client disconnected, the upstream failed or a timeout expired.
+ * ext_proc call does not say whether the client disconnected, the upstream failed or a timeout expired, and a
+ * request that a guardrail blocked never opens one.
  * @see https://www.envoyproxy.io/docs/envoy/latest/api-v3/extensions/access_loggers/grpc/v3/als.proto
  */
 import { REMAINING_HEADER } from "../../shared/contract/header-names.ts";
-import { ADMISSION_NAMESPACE, END_REPORTS_LOG, SIDECAR_CLUSTER } from "../names.ts";
+import {
+  ADMISSION_HEADER,
+  ADMISSION_NAMESPACE,
+  END_REPORTS_LOG,
+  GUARDRAIL_NAMESPACE,
+  GUARDRAIL_REASON,
+  METADATA_NAMESPACE,
+  REPORT_TAGS,
+  SIDECAR_CLUSTER,
+} from "../names.ts";
 import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
 
 /**
@@ -23,12 +33,16 @@ export function createEndReports(): EnvoyNode {
     filter: {
       and_filter: {
         filters: [
-          createAdmittedFilter(),
+          {
+            "#metadata_filter": "Requests that ext_authz has admitted; nobody without a key has a say here.",
+            ...createMetadataFilter(ADMISSION_NAMESPACE, REMAINING_HEADER),
+          },
           {
             or_filter: {
               filters: [
                 { response_flag_filter: oneLine({ flags: FLAGS }) },
                 ...STATUSES.map(createStatusFilter),
+                createMetadataFilter(GUARDRAIL_NAMESPACE, GUARDRAIL_REASON),
               ],
             },
           },
@@ -42,24 +56,29 @@ export function createEndReports(): EnvoyNode {
         grpc_service: { envoy_grpc: oneLine({ cluster_name: SIDECAR_CLUSTER }) },
         "#buffer_size_bytes": "Each at once: somebody waits for it.",
         buffer_size_bytes: 0,
+        "#custom_tags": "Who was blocked by a guardrail, and why: ext_proc may never have seen the request.",
+        custom_tags: [
+          createMetadataTag(REPORT_TAGS.guardrail, GUARDRAIL_NAMESPACE, GUARDRAIL_REASON),
+          createMetadataTag(REPORT_TAGS.organization, METADATA_NAMESPACE, "organization_id"),
+          oneLine({ tag: REPORT_TAGS.admission, request_header: { name: ADMISSION_HEADER } }),
+        ],
       },
     }),
   };
 }
 
-/** Matches requests with the state of a key's bucket: clients without a key cannot make Envoy send reports. */
-function createAdmittedFilter(): EnvoyNode {
+/** Matches requests with this field. The bucket's state is there once ext_authz has admitted a request. */
+function createMetadataFilter(filter: string, key: string): EnvoyNode {
   return {
-    "#metadata_filter": "Requests that ext_authz has admitted; nobody without a key has a say here.",
     metadata_filter: {
-      matcher: oneLine({
-        filter: ADMISSION_NAMESPACE,
-        path: [{ key: REMAINING_HEADER }],
-        value: { present_match: true },
-      }),
+      matcher: oneLine({ filter, path: [{ key }], value: { present_match: true } }),
       match_if_key_not_found: false,
     },
   };
+}
+
+function createMetadataTag(tag: string, key: string, field: string): ReturnType<typeof oneLine> {
+  return oneLine({ tag, metadata: { kind: { request: {} }, metadata_key: { key, path: [{ key: field }] } } });
 }
 
 function createStatusFilter(status: number): EnvoyNode {

@@ -14,6 +14,7 @@ import { REMAINING_HEADER } from "../../shared/contract/header-names.ts";
 import { RATE_HEADERS } from "../../data-path/limits/rate-headers.ts";
 import {
   ADMISSION_NAMESPACE,
+  GUARDRAIL_NAMESPACE,
   EDGE_METADATA_NAMESPACE,
   EDGE_METADATA_PATH,
   IMMEDIATE_RESPONSE_DETAILS,
@@ -49,6 +50,12 @@ const PROCESSING_LOST =
 
 /** First match wins. The last two rows catch everything else. */
 export const LOCAL_REPLIES: readonly LocalReplyRow[] = [
+  {
+    why: "a guardrail between the gateway's filters has blocked the request or its answer; its body is for the client",
+    when: `'${GUARDRAIL_NAMESPACE}' in metadata.filter_metadata`,
+    code: "guardrail_blocked",
+    message: "A guardrail blocked this request. %LOCAL_REPLY_BODY%",
+  },
   {
     why: "Codex asks for a WebSocket here first: at a 426 it goes on over HTTP at once, at a 403 only after seven tries",
     when: "response.code_details == 'upgrade_failed'",

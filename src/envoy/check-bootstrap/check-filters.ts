@@ -1,5 +1,6 @@
 /** Checks of the HTTP filters: presence, order, and the protections in ext_authz and ext_proc. */
 import { JWT_NAMESPACE } from "../names.ts";
+import { checkGuardrails } from "./check-guardrails.ts";
 import { type BootstrapFinding, findAt, findUnless } from "./finding.ts";
 import { FILTERS } from "./filter-types.ts";
 import { findFilter, type Rendered } from "./rendered.ts";
@@ -135,6 +136,7 @@ export function checkFilters(filters: YamlView, rendered: Rendered): BootstrapFi
     ...checkClientPath(filters, wanted),
     ...filters.items().flatMap(findDisabled),
     ...checkTokenMetadata(filters, wanted),
+    ...checkGuardrails(filters),
     ...checkFilter(filters, wanted, FILTERS.tokens, TOKEN_RULES),
     ...checkFilter(filters, wanted, FILTERS.admission, ADMISSION_RULES),
     ...checkFilter(filters, wanted, FILTERS.processing, PROCESSING_RULES),
@@ -162,10 +164,10 @@ function checkOrder(filters: YamlView, wanted: YamlView): BootstrapFinding[] {
   const positions = order.map((right, place) => {
     const before = order.slice(0, place).filter((one) => one.typeName === right.typeName).length;
     const alike = all.filter((one) => one.typeName === right.typeName);
-    const found = alike[before];
+    const found = before === 0 ? findFilter(filters, right.typeName) : alike[before];
     return {
       name: right.at("name").text.split(".").at(-1) ?? "",
-      index: found === undefined ? -1 : all.indexOf(found),
+      index: all.findIndex(({ path }) => path === found?.path),
     };
   });
   const orderText = positions.map(({ name }) => name).join(" → ");

@@ -42,12 +42,18 @@ export function findCluster(clusters: YamlView, name: string): YamlView | undefi
   return clusters.items().find((one) => one.at("name").text === name);
 }
 
-/** Finds the first filter of a type. */
+/** Finds the filter of a type that calls the sidecar, otherwise the first: a guardrail's comes before the gateway's. */
 export function findFilter(filters: YamlView, type: string): YamlView | undefined {
-  return filters.items().find((one) => one.typeName === type);
+  const alike = filters.items().filter((one) => one.typeName === type);
+  return alike.find(callsSidecar) ?? alike[0];
 }
 
-/** Lists the two filters of a connection manager that call the sidecar: the first of their types. */
+function callsSidecar(filter: YamlView): boolean {
+  const call = filter.at("typed_config", "grpc_service", "envoy_grpc", "cluster_name");
+  return call.text === SIDECAR_CLUSTER;
+}
+
+/** Lists the two filters of a connection manager that call the sidecar. */
 export function listOwnFilters(manager: YamlView): YamlView[] {
   const filters = manager.at("http_filters");
   return [FILTERS.admission, FILTERS.processing].flatMap((type) => findFilter(filters, type) ?? []);

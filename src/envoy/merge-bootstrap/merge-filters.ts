@@ -68,13 +68,13 @@ function findPlaces(filters: readonly Filter[], wanted: readonly EnvoyNode[]): F
  * same chain.
  */
 function refuseOthers(filters: readonly Filter[]): void {
-  const own = filters.findIndex(
-    (filter) => filter.type.endsWith(FILTERS.processing) && asksSidecar(filter.value),
-  );
+  const placeOf = (wanted: string): number =>
+    filters.findIndex(({ type, value }) => type.endsWith(wanted) && asksSidecar(value));
+  const isComplete = placeOf(FILTERS.processing) !== -1;
   for (const [index, { place, type, value }] of filters.entries()) {
     const isAdmission = type.endsWith(FILTERS.admission);
-    // An endpoint picker may follow the gateway's own filter.
-    const isEarly = type.endsWith(FILTERS.processing) && (own === -1 || index < own);
+    // A guardrail may follow the gateway's ext_authz, and an endpoint picker its ext_proc.
+    const isEarly = type.endsWith(FILTERS.processing) && (!isComplete || index < placeOf(FILTERS.admission));
     if ((!isAdmission && !isEarly) || asksSidecar(value)) continue;
     const what = isAdmission ? "ext_authz" : "ext_proc";
     throw refuse(

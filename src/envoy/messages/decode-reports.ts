@@ -1,4 +1,5 @@
 /** Handwritten decoder of Envoy's access log: the fields that the gateway reads. */
+import type { AccessLogCommon__Output } from "./generated/envoy/data/accesslog/v3/AccessLogCommon.ts";
 import type { HTTPAccessLogEntry__Output } from "./generated/envoy/data/accesslog/v3/HTTPAccessLogEntry.ts";
 import type { HTTPRequestProperties__Output } from "./generated/envoy/data/accesslog/v3/HTTPRequestProperties.ts";
 import type { HTTPResponseProperties__Output } from "./generated/envoy/data/accesslog/v3/HTTPResponseProperties.ts";
@@ -26,12 +27,15 @@ const readLogs: ReadField<Draft<StreamAccessLogsMessage__Output>> = (reader, tag
 
 const readEntry: ReadField<Draft<Entries>> = (reader, tag, entries) => {
   if (tag !== 0x0a) return false;
-  (entries.log_entry ??= []).push(readMessage(reader, [3, 4], readExchange, {}));
+  (entries.log_entry ??= []).push(readMessage(reader, [1, 3, 4], readExchange, {}));
   return true;
 };
 
 const readExchange: ReadField<Draft<HTTPAccessLogEntry__Output>> = (reader, tag, entry) => {
-  if (tag === 0x1a) {
+  if (tag === 0x0a) {
+    once(entry.common_properties);
+    entry.common_properties = readMessage(reader, [22], readCommon, {});
+  } else if (tag === 0x1a) {
     once(entry.request);
     entry.request = readMessage(reader, [9], readRequest, {});
   } else if (tag === 0x22) {
@@ -40,6 +44,20 @@ const readExchange: ReadField<Draft<HTTPAccessLogEntry__Output>> = (reader, tag,
   } else {
     return false;
   }
+  return true;
+};
+
+const readCommon: ReadField<Draft<AccessLogCommon__Output>> = (reader, tag, common) => {
+  if (tag !== 0xb2) return false;
+  const { key, value } = readMessage(reader, [1, 2], readTag, { key: "", value: "" });
+  (common.custom_tags ??= {})[key] = value;
+  return true;
+};
+
+const readTag: ReadField<{ key: string; value: string }> = (reader, tag, pair) => {
+  if (tag === 0x0a) pair.key = reader.readText();
+  else if (tag === 0x12) pair.value = reader.readText();
+  else return false;
   return true;
 };
 

@@ -41,6 +41,7 @@ const REMEDIES: Readonly<Partial<Record<Code, string>>> = {
   session_cap_reached: "End this run, or ask an admin of your organization to raise the session cap.",
   key_disabled: "Ask an admin to enable it, or use another key.",
   key_expired: "Ask an admin to extend it, or use another key.",
+  guardrail_blocked: "Change the content. The operator knows the guardrail's rules.",
   redis_full: "Ask the operator to give Redis more memory.",
   upstream_error: "If it persists, send the request ID to the operator.",
   model_unreachable: "If it persists, contact the operator.",

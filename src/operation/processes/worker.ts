@@ -14,6 +14,7 @@ import type { Config } from "../../shared/config/schema.ts";
 import { setErrorReference } from "../../shared/contract/error-reference.ts";
 import { resolveWorkerCount } from "../../shared/config/worker-count.ts";
 import { readEntries } from "../../envoy/access-log-entries.ts";
+import { type BlockServices, recordBlock } from "../../envoy/record-block.ts";
 import { createCheckHandler } from "../../envoy/check.ts";
 import { createBodyLimits } from "../../envoy/bootstrap/body-limits.ts";
 import { RequestStream } from "../../envoy/request-stream.ts";
@@ -320,11 +321,18 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     onUnadmitted: () => meter.unadmitted(),
     logger: { ...errorLog, warn: (fields: object, message: string) => logger.warn(fields, message) },
   };
+  const blockServices: BlockServices = {
+    ...streamServices,
+    recordBlockedResponse: (...response) => settlement.recordBlockedResponse(...response),
+  };
   return {
     check: createCheckHandler(admitRequest),
     openProcess: (call) => new RequestStream(call, streamServices),
     log(message) {
-      for (const { requestId, end } of readEntries(message)) ends.report(requestId, end);
+      for (const { requestId, end, block } of readEntries(message)) {
+        const isEndingHere = ends.report(requestId, end);
+        if (block !== null) void recordBlock(block, isEndingHere, blockServices);
+      }
     },
     isServing,
   };

@@ -119,6 +119,7 @@ export const ERRORS = {
     message:
       "This model has no price in the organization's billing currency. `GET /v1/models` lists the models that have one.",
   },
+  guardrail_blocked: { status: 403, message: "A guardrail of this gateway blocked the request." },
   upgrade_not_supported: {
     status: 403,
     message: "Protocol upgrades aren't supported. Send the request over plain HTTP/1.1 or HTTP/2.",

@@ -28,6 +28,11 @@ export const NOT_PROVOKED: Readonly<Partial<Record<ErrorCode, ShownElsewhere>>> 
     file: "test/envoy/tokens/tokens.test.ts",
     test: "is refused where a bound claim, a subject or an organization is missing, saying which",
   },
+  guardrail_blocked: {
+    why: "takes a guardrail in Envoy's chain",
+    file: "test/envoy/guardrail.test.ts",
+    test: "blocks a request as guardrail_blocked: nothing sent, nothing charged, on the list, and its entry gone",
+  },
   buffer_limit_exceeded: {
     why: "many large bodies must be held at one moment",
     file: "test/envoy/body-shares.test.ts",

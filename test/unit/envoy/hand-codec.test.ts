@@ -164,6 +164,7 @@ const accessLog = some({
   http_logs: some({
     log_entry: fc.array(
       some({
+        common_properties: some({ custom_tags: fc.dictionary(text, text, { maxKeys: 3 }) }),
         request: some({ request_id: text }),
         response: some({
           response_code: some({ value: fc.integer({ min: 0, max: 2 ** 32 - 1 }) }),

@@ -180,6 +180,32 @@ const AUTHZ = `                    -   name: opa
                             grpc_service: {envoy_grpc: {cluster_name: opa}}
 `;
 
+const GUARDRAIL = `${AUTHZ.replace("ext_authz.v3.ExtAuthz", "ext_proc.v3.ExternalProcessor")}\
+                            metadata_options: {receiving_namespaces: {untyped: [inference_gateway_guardrail]}}
+                            mutation_rules: {disallow_expression: {regex: "x-igw-.*"}}
+                            forward_rules: {disallowed_headers: {patterns: [{exact: authorization}, {exact: x-api-key}, {prefix: x-igw-}]}}
+`;
+const FIRST_OF = (name: string) =>
+  new RegExp(`(?: *#.*\\n)* *- +name: envoy\\.filters\\.http\\.${name}\\n`, "u");
+
+describe("a guardrail's ext_proc", () => {
+  it("stays between the gateway's ext_authz and its ext_proc when the gateway is merged again", () => {
+    const guarded = FRONT_MERGED.replace(FIRST_OF("ext_proc"), (own) => GUARDRAIL + own);
+    expect(guarded).not.toBe(FRONT_MERGED);
+    expect(merge(guarded)).toBe(guarded);
+  });
+
+  it.each([
+    ["before ext_authz", FRONT_MERGED.replace(FIRST_OF("ext_authz"), (own) => GUARDRAIL + own)],
+    [
+      "before the gateway is there",
+      FRONT.replace("                    # The router stays last.\n", GUARDRAIL),
+    ],
+  ])("is refused %s", (_where, text) => {
+    expect(() => merge(text)).toThrow(/this ext_proc filter calls another service than the gateway/u);
+  });
+});
+
 describe("what cannot be merged is refused by name", () => {
   it.each([
     {

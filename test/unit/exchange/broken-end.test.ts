@@ -11,6 +11,9 @@ describe("an exchange that was not ended here", () => {
     // The head had gone out: the client has a 200 that breaks off.
     [200, "upstream_reset_after_response_started{remote_reset}", [200, "upstream_error", "upstream_error"]],
     [200, "upstream_response_timeout", [200, "upstream_timeout", "upstream_timeout"]],
+    [403, "guardrail: pii", [403, "guardrail_blocked", "guardrail_blocked"]],
+    // The guardrail ended a stream that had begun.
+    [200, "guardrail: pii", [200, "guardrail_blocked", "guardrail_blocked"]],
     [0, "downstream_remote_disconnect", GONE],
     [200, "http2.remote_reset", GONE],
     [0, "something_new", GONE],

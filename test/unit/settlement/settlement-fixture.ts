@@ -8,7 +8,7 @@ import {
   type SettlementOptions,
 } from "../../../src/data-path/settlement/settlement.ts";
 import { TokenEstimator } from "../../../src/data-path/settlement/tokens/token-estimator.ts";
-import type { RecordedRequest } from "../../../src/data-path/store/types/reporting.ts";
+import type { ChangedOutcome, RecordedRequest } from "../../../src/data-path/store/types/reporting.ts";
 import type {
   ChargeInput,
   EnteredRequest,
@@ -132,6 +132,7 @@ export function createSettlement(script: StoreScript = {}, options: Partial<Sett
     forgotten: [] as string[],
     left: [] as EnteredRequest[],
     recorded: [] as RecordedRequest[],
+    changed: [] as ChangedOutcome[],
     lines: [] as string[],
     isLogClosed: false,
   };
@@ -171,6 +172,10 @@ export function createSettlement(script: StoreScript = {}, options: Partial<Sett
       },
       recordRequest: (request) => {
         seen.recorded.push(request);
+        return Promise.resolve();
+      },
+      changeOutcome: (outcome) => {
+        seen.changed.push(outcome);
         return Promise.resolve();
       },
     },

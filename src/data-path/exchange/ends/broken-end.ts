@@ -3,6 +3,7 @@
  * timeout, or unknown.
  */
 import { type ErrorCode, GatewayError } from "../../../shared/contract/errors.ts";
+import { GUARDRAIL_DETAILS } from "../../../shared/contract/guardrail.ts";
 import type { ClientResult } from "../../request-log/line.ts";
 import type { ReportedEnd } from "./reported-ends.ts";
 
@@ -55,6 +56,7 @@ const MAX_UNREAD_BYTES = 1024 ** 2;
 export function describeBrokenEnd(end: ReportedEnd | null, streamedBytes = 0): BrokenEnd {
   if (end === null) return { result: CLIENT_GONE, error: null, cause: null };
   const { status, details: cause } = end;
+  if (cause.startsWith(GUARDRAIL_DETAILS)) return failed("guardrail_blocked", status, cause);
   const local = LOCAL_REPLIES[status];
   if (local !== undefined) return failed(local, status, cause);
   const isUpstreamSilent = status === 200 && cause.startsWith(SILENCE) && streamedBytes <= MAX_UNREAD_BYTES;

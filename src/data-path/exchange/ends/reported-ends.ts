@@ -42,11 +42,12 @@ export class ReportedEnds {
     return expected;
   }
 
-  /** Takes Envoy's report on a request, possibly another worker's. */
-  report(requestId: string, end: ReportedEnd): void {
+  /** Takes Envoy's report on a request, possibly another worker's. Returns whether this worker expected it. */
+  report(requestId: string, end: ReportedEnd): boolean {
     const expected = this.#expected.get(requestId);
     if (expected !== undefined) expected.report(end);
     else if (!this.#isOnlyWorker) this.#channel.send({ kind: KIND, requestId, end });
+    return expected !== undefined;
   }
 }
 

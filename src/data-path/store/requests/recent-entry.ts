@@ -76,6 +76,18 @@ function joinListed(allFigures: readonly string[]): string {
   return figures;
 }
 
+/** Returns the list of an entry with another outcome. */
+export function replaceOutcome(
+  entry: string,
+  { status, errorCode, checks }: Pick<RecordedRequest, "status" | "errorCode" | "checks">,
+): string {
+  const list = listSchema.parse(JSON.parse(entry));
+  list[ENTRY_FIELDS.indexOf("status")] = String(status);
+  list[ENTRY_FIELDS.indexOf("error")] = errorCode ?? "";
+  list[ENTRY_FIELDS.indexOf("checks")] = JSON.parse(formatChecks(checks));
+  return JSON.stringify(list);
+}
+
 /** @param items Names and values of an entry, alternating. */
 export function parseEntryFields(items: readonly string[]): EntryFields {
   const texts: Record<string, string> = {};

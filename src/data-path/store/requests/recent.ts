@@ -9,7 +9,7 @@ import { recentKey, refusedKey } from "../redis/keys.ts";
 import { parseInteger, parseIntegerOrNull } from "../redis/parse-reply.ts";
 import { ADMISSION_DECISIONS } from "../types/decision.ts";
 import type { RecentRequest, RecentRequestStore } from "../types/reporting.ts";
-import { type EntryFields, formatEntry, parseEntryFields } from "./recent-entry.ts";
+import { type EntryFields, formatEntry, parseEntryFields, replaceOutcome } from "./recent-entry.ts";
 import { formatFigures } from "../usage/row-figures.ts";
 import { nameRefusedTexts, parseRefusalChecks } from "./refused-entry.ts";
 import { TOKEN_FIGURES, USAGE_FIGURES } from "../../../shared/usage/figures.ts";
@@ -42,6 +42,22 @@ export const createRecentRequestStore = storeOf<RecentRequestStore>({
       "request",
       formatEntry(request, ended && formatFigures(ended.figures)),
     );
+  },
+
+  async changeOutcome({ client }, { organizationId, requestId, ...outcome }) {
+    const stream = recentKey(organizationId);
+    const newest = new NewestFirst(client, { stream, end: "+", start: "-", batch: FILTER_BATCH });
+    for (let read = 0; read < MAX_FILTERED; read += 1) {
+      const entry = await newest.head();
+      if (entry === null) return;
+      const [id, [, entryOf, , text = ""]] = entry;
+      if (entryOf === requestId) {
+        await client.xadd(stream, "*", "id", requestId, "request", replaceOutcome(text, outcome));
+        await client.xdel(stream, id);
+        return;
+      }
+      newest.drop();
+    }
   },
 
   async findRequest(context, organizationId, requestId, keyId) {

@@ -100,6 +100,12 @@ export interface RecordedRequest {
   readonly checks: readonly Check[];
 }
 
+/** Another outcome of a request that is in the list of recent requests. */
+export type ChangedOutcome = Pick<
+  RecordedRequest,
+  "organizationId" | "requestId" | "status" | "errorCode" | "checks"
+>;
+
 /** Filter of the recent requests. */
 export interface RequestFilter {
   /** Requests that ended before this time are not read. */
@@ -222,6 +228,11 @@ export type CorrectResult =
 export interface RecentRequestStore {
   /** Adds an entry to the recent requests, for requests that were rejected after their admission. */
   recordRequest(request: RecordedRequest): Promise<void>;
+  /**
+   * Replaces the outcome of a request that has just been added to the recent ones; its cost stays. Does nothing if
+   * it is not among the newest 2,000.
+   */
+  changeOutcome(outcome: ChangedOutcome): Promise<void>;
   /**
    * Finds a request by its id, or null; with `keyId` only a request of that key. Scans a bounded part of the
    * recent requests.
