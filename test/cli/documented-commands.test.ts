@@ -29,6 +29,8 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "npm start -- --upstream":
     "installs, builds and serves until it is stopped: test/setup/up-upstream.test.ts",
   "npm start": "installs, builds and serves until it is stopped: test/setup/up.test.ts",
+  "npm test --": "is a test itself: test/dashboard/pictures.test.ts",
+  "IGW_PICTURES=": "is a test itself: test/dashboard/pictures.test.ts",
   "npm run bench": "takes minutes: test/setup/bench-programs.test.ts",
   "npx tsx test/bench/": "takes minutes, and fills a Redis",
   "inference-gateway config check": "shows what files with mistakes get: below",

@@ -146,7 +146,7 @@ describe("YAML in the documents", () => {
 describe("fields that a sentence of the documents names", () => {
   /** Names of the management API, of a finding of `doctor` and of a span, which begin in the same way. */
   const OTHERS =
-    /^(?:notifications\.(?:dashboard|emails|webhook(?:\.\w+)?)|envoy\.filters|gateway\.request_id)$/;
+    /^(?:notifications\.(?:dashboard|emails|forecast|sudden_spend_percent|summary|webhook(?:\.\w+)?)|envoy\.filters|gateway\.request_id)$/;
   const names = listCodeSpans().filter(
     ({ text }) => /^[a-z_]\w*(?:\.\w+)+$/i.test(text) && !/\.(?:yaml|log)$/.test(text) && !OTHERS.test(text),
   );

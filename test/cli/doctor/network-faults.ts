@@ -246,23 +246,21 @@ export const NETWORK_FAULTS = {
   dashboard_url_unencrypted: [
     {
       name: "it begins with http:// and is not this machine",
-      provoke: (world) =>
-        world.examine({ ...NO_WATCH, dashboard: { base_url: "http://dashboard.example.com" } }),
+      provoke: (world) => world.examine({ dashboard: { base_url: "http://dashboard.example.com" } }),
       says: /isn't encrypted/,
     },
   ],
   dashboard_url_elsewhere: [
     {
       name: "something else answers there",
-      provoke: (world) => examineElsewhere(world, (url) => ({ ...NO_WATCH, dashboard: { base_url: url } })),
+      provoke: (world) => examineElsewhere(world, (url) => ({ dashboard: { base_url: url } })),
       says: /returned 404, which isn't the response of the dashboard/,
     },
   ],
   dashboard_url_unreachable: [
     {
       name: "nothing listens there",
-      provoke: (world) =>
-        world.examine({ ...NO_WATCH, dashboard: { base_url: `http://127.0.0.1:${world.closedPort}` } }),
+      provoke: (world) => world.examine({ dashboard: { base_url: `http://127.0.0.1:${world.closedPort}` } }),
       says: /can't be reached: .*ECONNREFUSED/,
     },
   ],
