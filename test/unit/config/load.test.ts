@@ -294,6 +294,22 @@ catalog:
     }
   });
 
+  it.each([
+    ["tools, completions", "`tools`"],
+    ["embeddings, vision", "`vision`"],
+  ])("takes no model out of chat that lists what only chat has: %s", (capabilities, named) => {
+    const text = `
+upstreams:
+  - {name: local, url: "http://127.0.0.1:8000"}
+catalog:
+  - {id: acme/a, upstream: local, context_window: 10, max_output_tokens: 10, capabilities: [${capabilities}], prices: {USD: {input: "1", output: "1"}}}
+`;
+    expect(problemsOf(text)).toEqual([
+      `catalog[0].capabilities: expected \`chat\` as well, because of ${named}`,
+    ]);
+    expect(problemsOf(text.replace(capabilities, `${capabilities}, chat`))).toEqual([]);
+  });
+
   it("names the file, the number of problems and each of them in the error's message", () => {
     expect(() => parse(`${good}limit: {}\n`, { source: "gw.yaml" })).toThrow(
       "gw.yaml: 1 problem\n  line 12: limit: unknown field `limit`; did you mean `limits`?",

@@ -2,6 +2,7 @@ import { join, resolve } from "node:path";
 
 import { isLoopback } from "../../host/local-url.ts";
 import type { FieldPath } from "../config-error.ts";
+import { hasChat } from "../has-chat.ts";
 import type { CrossProblem } from "./check-names.ts";
 import { checkAffinity } from "./check-affinity.ts";
 import { checkOutputPrices } from "./check-output-prices.ts";
@@ -58,8 +59,21 @@ function checkModels(file: unknown): CrossProblem[] {
     const missing = hasEmbeddingsAlone(model)
       ? []
       : checkOutputPrices(valueAt(model, "prices"), [...path, "prices"]);
-    return [...checkOutputTokens(model, [...path, "max_output_tokens"]), ...missing];
+    return [
+      ...checkOutputTokens(model, [...path, "max_output_tokens"]),
+      ...checkCapabilities(model, [...path, "capabilities"]),
+      ...missing,
+    ];
   });
+}
+
+/** Only chat has these: `[tools, completions]` would take the model out of chat without a word. */
+const OF_CHAT = ["tools", "vision", "reasoning", "json_schema"];
+
+function checkCapabilities(model: object, path: FieldPath): CrossProblem[] {
+  const given = itemsOf(valueAt(model, "capabilities")).filter((one) => typeof one === "string");
+  const found = hasChat(given) ? undefined : given.find((one) => OF_CHAT.includes(one));
+  return found === undefined ? [] : [{ path, message: `expected \`chat\` as well, because of \`${found}\`` }];
 }
 
 function checkOutputTokens(model: object, path: FieldPath): CrossProblem[] {

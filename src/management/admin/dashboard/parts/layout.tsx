@@ -118,11 +118,11 @@ function OtherOrganization({ section }: { section: string | undefined }) {
   );
 }
 
-function Unread({ count }: { count: number }) {
+/** @param what Word after the number; hidden next to the link *Alerts*. */
+function Unread({ count, what }: { count: number; what?: string }) {
   return (
     <span class="badge">
-      {count}
-      <span class="hidden"> new</span>
+      {count} {what ?? <span class="hidden">new</span>}
     </span>
   );
 }
@@ -158,7 +158,9 @@ function Navigation({ page, section }: { page: PageCall; section: string | undef
       <details class="menu for-phone">
         <summary>
           {label}
-          {page.unreadAlerts > 0 ? <Unread count={page.unreadAlerts} /> : null}
+          {page.unreadAlerts > 0 ? (
+            <Unread count={page.unreadAlerts} what={page.unreadAlerts === 1 ? "alert" : "alerts"} />
+          ) : null}
         </summary>
         {links}
       </details>
