@@ -14,7 +14,7 @@ import {
 } from "./browser.ts";
 
 const ORGANIZATIONS = 1_000;
-const KEYS = 300;
+const KEYS = 250;
 const AT_ONCE = 50;
 
 describe.skipIf(CHROMIUM === null)(`an operator with ${ORGANIZATIONS} organizations${SKIPPED_WHY}`, () => {
@@ -166,40 +166,6 @@ describe.skipIf(CHROMIUM === null)(`an operator with ${ORGANIZATIONS} organizati
     expect(data).toMatchObject(
       ["service-50", "service-52"].map((name) => ({ name, hard_cap_cents: 1250, disabled: true })),
     );
-  });
-
-  it("has its overview on one screen, with the causes of what needs attention", async () => {
-    const { data } = (await getStack().admin("GET", `/api/organizations/${first}/keys?limit=20`)) as {
-      data: { id: string }[];
-    };
-    const limits = ["cap", "cap", "budget", "budget"].map((kind) => [{ period: "day", kind, cents: 100 }]);
-    for (const [index, { id }] of data.entries()) {
-      const own = limits[index];
-      if (own !== undefined) {
-        await getStack().admin("PATCH", `/api/organizations/${first}/keys/${id}`, { limits: own });
-      }
-      await getStack().admin("POST", `/api/organizations/${first}/spend-corrections`, {
-        key_id: id,
-        amount_cents: 200 + index,
-        reason: "test",
-      });
-    }
-    const desk = await open({ viewport: { width: 1440, height: 900 } });
-    await signIn(desk, getStack());
-    await desk.goto(`${getStack().adminUrl}/organizations/${first}`);
-    await desk.getByText("2 API keys have reached a cap.").waitFor();
-    await desk.getByText(`All ${KEYS} API keys`).waitFor();
-    expect(await desk.evaluate<number>("document.documentElement.scrollHeight")).toBeLessThanOrEqual(900);
-    await expectAccessible(desk);
-    await desk.setViewportSize({ width: 390, height: 844 });
-    await desk.goto(`${getStack().adminUrl}/organizations/${first}/keys?sort=-limit`);
-    await desk
-      .getByRole("row", { name: /daily cap/ })
-      .first()
-      .getByText("of 1.00")
-      .waitFor();
-    await expectNoSidewaysScroll(desk);
-    expect(await desk.evaluate<number>("document.documentElement.scrollHeight")).toBeLessThanOrEqual(4_000);
   });
 
   it("puts the spend of one key right", async () => {

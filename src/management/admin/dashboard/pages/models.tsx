@@ -1,6 +1,7 @@
 /** *Models*: the catalog with its aliases, and all prices in the organization's currency. */
 import { formatCount, spellOut } from "../../format.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
+import { UseLink } from "../parts/inline.tsx";
 import { Layout } from "../parts/layout.tsx";
 import { RowTable, type RowTableColumns } from "../parts/table.tsx";
 import { addUp, readUsage } from "../usage-range.ts";
@@ -20,12 +21,15 @@ async function showModels(page: OrganizationPageCall): Promise<PageAnswer> {
         The cached share is the part of this month's input tokens that came from the model servers' prompt
         caches.
       </p>
-      <RowTable label="Models" class="stack" columns={columnsOf(currency, usage.data)} rows={data} />
+      <RowTable label="Models" class="stack" columns={columnsOf(page, usage.data)} rows={data} />
     </Layout>,
   );
 }
 
-function columnsOf(currency: string, usage: readonly UsageRowView[]): RowTableColumns<Model> {
+function columnsOf(
+  { base, organization: { currency } }: OrganizationPageCall,
+  usage: readonly UsageRowView[],
+): RowTableColumns<Model> {
   const price = (label: string, rate: "input" | "cached_input" | "output") => ({
     label,
     kind: "number" as const,
@@ -36,7 +40,9 @@ function columnsOf(currency: string, usage: readonly UsageRowView[]): RowTableCo
       label: "model",
       cell: (model) => (
         <>
-          <span class="code">{model.id}</span>
+          <span class="code">
+            <UseLink base={base} thing="model" value={model.id} />
+          </span>
           <span class="below">{describeModel(model, currency)}</span>
         </>
       ),

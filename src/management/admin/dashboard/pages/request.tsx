@@ -5,9 +5,9 @@ import { formatRemedy } from "../../../../shared/envoy-reasons/reason.ts";
 import type { OwnerKind } from "../../../../data-path/store/types/owner-kinds.ts";
 import { type OrganizationPageCall, type PageAnswer, showPage } from "../page.ts";
 import { Layout, Section } from "../parts/layout.tsx";
-import { RequestStatus, sessionPath } from "../parts/requests.tsx";
+import { RequestStatus } from "../parts/requests.tsx";
 import { Cell, Table } from "../parts/table.tsx";
-import { Time } from "../parts/inline.tsx";
+import { Time, UseLink } from "../parts/inline.tsx";
 import type { ExplainedRequestView, RequestView } from "../views.ts";
 
 type UpstreamView = NonNullable<ExplainedRequestView["upstream"]>;
@@ -66,12 +66,26 @@ function Facts({ page, request }: { page: OrganizationPageCall; request: Explain
     user: linkToOwner(page, request, "user"),
     group: linkToOwner(page, request, "group"),
     route: request.route,
-    model: <ModelName request={request} />,
+    model: <ModelName page={page} request={request} />,
     "requested model": requested === null ? null : <bdi>{requested}</bdi>,
-    tags: tags.length === 0 ? null : tags.join(", "),
-    session: session === null ? null : <a href={sessionPath(page.base, session)}>{session}</a>,
+    tags:
+      tags.length === 0
+        ? null
+        : tags.map((tag, index) => (
+            <>
+              {index === 0 ? "" : ", "}
+              <UseLink base={page.base} thing="tag" value={tag} />
+            </>
+          )),
+    session: session === null ? null : <UseLink base={page.base} thing="session" value={session} />,
     "server chosen by": pinnedBy === null ? null : <code>{pinnedBy}</code>,
-    upstream: upstream === null ? null : describeUpstream(upstream),
+    upstream:
+      upstream === null ? null : (
+        <>
+          <UseLink base={page.base} thing="upstream" value={upstream.name} />
+          {describeUpstream(upstream)}
+        </>
+      ),
     "Envoy's details": upstream?.envoy_details ? <code class="break">{upstream.envoy_details}</code> : null,
   };
   return (
@@ -107,13 +121,18 @@ function linkToOwner(
   );
 }
 
-function describeUpstream({ name, status, cause, envoy_details: details }: UpstreamView): string {
+function describeUpstream({ status, cause, envoy_details: details }: UpstreamView): string {
   const answer = status === null ? "no response" : `status ${status}`;
-  return `${name}, ${answer}${cause === null || details !== null ? "" : `: ${cause}`}`;
+  return `, ${answer}${cause === null || details !== null ? "" : `: ${cause}`}`;
 }
 
-function ModelName({ request }: { request: ExplainedRequestView }) {
-  if (request.model !== null) return <bdi>{request.model}</bdi>;
+interface ModelNameProps {
+  readonly page: OrganizationPageCall;
+  readonly request: ExplainedRequestView;
+}
+
+function ModelName({ page, request }: ModelNameProps) {
+  if (request.model !== null) return <UseLink base={page.base} thing="model" value={request.model} />;
   return (
     <span class="quiet">
       {request.requested_model === null ? "not read before the rejection" : "unknown"}

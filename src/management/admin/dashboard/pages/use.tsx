@@ -5,17 +5,16 @@ import { addDays } from "../../../../shared/time/day-range.ts";
 import { AdminError } from "../../admin-error.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { FilterProblem } from "../parts/filter-fields.tsx";
+import { USED_THINGS, type UsedThing } from "../parts/inline.tsx";
 import { Layout } from "../parts/layout.tsx";
 import { readUsage } from "../usage-range.ts";
 import { LastRequests, UsageChart } from "./own-use.tsx";
 
 const DAYS = 30;
 const SHOWN_REQUESTS = "10";
-const THINGS = { model: "Model", upstream: "Upstream", tag: "Tag", session: "Session" } as const;
-type Thing = keyof typeof THINGS;
 
 interface UseOf {
-  readonly filter: "key_id" | "user_id" | "group_id" | Thing;
+  readonly filter: "key_id" | "user_id" | "group_id" | UsedThing;
   readonly value: string;
 }
 
@@ -59,15 +58,10 @@ export async function readUseOf(page: OrganizationPageCall, { filter, value }: U
   );
 }
 
-/** Returns the address of a thing's page. */
-export function usePath(base: string, thing: Thing, value: string): string {
-  return `${base}/use?${new URLSearchParams({ [thing]: value }).toString()}`;
-}
-
 async function showUse(page: OrganizationPageCall): Promise<PageAnswer> {
-  const thing = (Object.keys(THINGS) as Thing[]).find((one) => page.query.has(one)) ?? "model";
+  const thing = (Object.keys(USED_THINGS) as UsedThing[]).find((one) => page.query.has(one)) ?? "model";
   const value = page.query.get(thing) ?? "";
-  const title = `${THINGS[thing]} ${value}`;
+  const title = `${USED_THINGS[thing]} ${value}`;
   const show = (content: Child, status?: 400) =>
     showPage(
       <Layout

@@ -17,6 +17,19 @@ export function OwnerLink({ base, kind, owner }: OwnerLinkProps) {
   );
 }
 
+/** Things with a page of their use, by the name of the filter that finds their requests. */
+export const USED_THINGS = { model: "Model", upstream: "Upstream", tag: "Tag", session: "Session" } as const;
+export type UsedThing = keyof typeof USED_THINGS;
+
+/** Leads to the use of a model, an upstream, a tag ("team=search") or a session. */
+export function UseLink({ base, thing, value }: { base: string; thing: UsedThing; value: string }) {
+  return (
+    <a href={`${base}/use?${new URLSearchParams({ [thing]: value }).toString()}`}>
+      <bdi>{value}</bdi>
+    </a>
+  );
+}
+
 /** Key in a list, with its visible characters. */
 export function KeyName({ base, apiKey }: { base: string; apiKey: KeyView }) {
   return (
