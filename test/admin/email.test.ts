@@ -1,7 +1,6 @@
 /** Test emails of an organization, through a real mail server. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createMailer } from "../../src/management/alerts/mailer.ts";
-import { callCli } from "../cli/call-cli.ts";
 import { type MailServer, startMailServer } from "../support/mail-server.ts";
 import { NO_WATCH } from "../support/no-watch.ts";
 import {
@@ -9,7 +8,6 @@ import {
   createOrganization,
   createToken,
   NO_EMAILS_SENT,
-  OPERATOR_TOKEN,
   startAdmin,
 } from "./admin-fixture.ts";
 
@@ -99,21 +97,5 @@ describe("POST …/email/test", () => {
     const token = await createToken(admin, path.split("/")[3] ?? "", "viewer");
     expect(await admin.refused("POST", `${path}/email/test`, { token })).toMatchObject({ status: 403 });
     expect(server.received).toHaveLength(0);
-  });
-});
-
-describe("alerts test --email", () => {
-  it("prints the result", async () => {
-    const path = await createPath(EMAILS);
-    const env = { IGW_ADMIN_URL: admin.url, IGW_ADMIN_TOKEN: OPERATOR_TOKEN };
-    const args = ["alerts", "test", "--email", "--org", path.split("/")[3] ?? ""];
-    const { code, stdout } = await callCli(args, { env });
-    expect([code, stdout]).toEqual([
-      0,
-      expect.stringMatching(/^The mail server accepted the email \(\d+ ms\)\.$/m),
-    ]);
-    server.refuseRecipient = () => 550;
-    const failed = await callCli(args, { env });
-    expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining("finance@example.com: 550")]);
   });
 });

@@ -1,13 +1,11 @@
 /** The statement of a month: exact sums, rounded once, and corrections with their reasons. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { callCli } from "../cli/call-cli.ts";
 import { chargeInput, createIdentity, FINAL } from "../store/fixture.ts";
 import {
   type AdminUnderTest,
   createApiKey,
   createOrganization,
   createToken,
-  OPERATOR_TOKEN,
   startAdmin,
 } from "./admin-fixture.ts";
 
@@ -86,14 +84,5 @@ describe("GET …/statement", () => {
       total_amount: "0.00",
     });
     expect(await admin.refused("GET", `${path}/statement?month=May`)).toMatchObject({ param: "month" });
-  });
-
-  it("is printed by the command line", async () => {
-    const { id } = await createSpent();
-    const env = { IGW_ADMIN_URL: admin.url, IGW_ADMIN_TOKEN: OPERATOR_TOKEN };
-    const { code, stdout } = await callCli(["usage", "statement", "--org", id], { env });
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/^API KEY +REQUESTS +AMOUNT \(USD\)\nci +1 +1\.01\nweb +2 +0\.01$/m);
-    expect(stdout).toMatch(/^Total of \d{4}-\d{2}: 1\.01 USD$/m);
   });
 });

@@ -1,6 +1,6 @@
 /** `GET /api/spend`: a month's spend of all organizations, for the operator. */
 import type { z } from "zod";
-import { formatDecimal } from "../../../shared/money/money.ts";
+import { formatDecimal, MICROCENTS_PER_CENT } from "../../../shared/money/money.ts";
 import {
   type CalendarPeriod,
   dayAt,
@@ -10,7 +10,7 @@ import {
 } from "../../../shared/time/calendar.ts";
 import { addDays, daysIn } from "../../../shared/time/day-range.ts";
 import { measureProgress } from "../../../shared/usage/forecast.ts";
-import { centsOf } from "../../../shared/settings/limits.ts";
+import { centsOf, type Limit } from "../../../shared/settings/limits.ts";
 import type { OrganizationRecord } from "../../../data-path/store/types/management.ts";
 import type { RecentRequest } from "../../../data-path/store/types/reporting.ts";
 import type { Store } from "../../../data-path/store/types.ts";
@@ -84,8 +84,7 @@ async function readAllSpend(
       deleted_at: formatTimeOrNull(deletedAtMs),
       currency,
       spent_microcents: microcents,
-      hard_cap_cents: centsOf(limits, { period: "month", kind: "cap" }),
-      budget_cents: centsOf(limits, { period: "month", kind: "budget" }),
+      limits,
       ...details,
     };
   });
@@ -171,6 +170,12 @@ const COMPARE: Readonly<Record<(typeof SPEND_SORTS)[number], Compare>> = {
 const decimalOf = (microcents: bigint | null): string | null =>
   microcents === null ? null : formatDecimal(microcents);
 
+/** Returns a monthly limit in microcents; null: none. */
+export function monthlyOf(limits: readonly Limit[], kind: Limit["kind"]): bigint | null {
+  const cents = centsOf(limits, { period: "month", kind });
+  return cents === null ? null : BigInt(cents) * BigInt(MICROCENTS_PER_CENT);
+}
+
 /** Columns are read by position: never move one; append new ones. */
 const COLUMNS: readonly UsageColumn<SpendRow & { readonly month: string }>[] = [
   ["month", ({ month }) => month],
@@ -179,8 +184,8 @@ const COLUMNS: readonly UsageColumn<SpendRow & { readonly month: string }>[] = [
   ["spent", ({ spent_microcents: spent }) => decimalOf(spent)],
   ["forecast", ({ forecast_microcents: forecast }) => decimalOf(forecast)],
   ["currency", ({ currency }) => currency],
-  ["hard_cap_cents", (row) => row.hard_cap_cents],
-  ["budget_cents", (row) => row.budget_cents],
+  ["monthly_cap", ({ limits }) => decimalOf(monthlyOf(limits, "cap"))],
+  ["monthly_budget", ({ limits }) => decimalOf(monthlyOf(limits, "budget"))],
   ["requests", ({ requests }) => requests],
   ["recent_requests", (row) => row.recent_requests],
   ["recent_errors", (row) => row.recent_errors],

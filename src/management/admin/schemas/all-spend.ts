@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { record, timestamp } from "../../../shared/settings/input-schemas.ts";
+import { ORGANIZATION_SETTINGS } from "../../../shared/settings/organization.ts";
 import { answer, choice, count, microcents, month } from "./fields.ts";
 import { usageQuery } from "./usage.ts";
 
@@ -27,8 +28,7 @@ export const allSpend = answer("AllSpend", {
         .describe(
           "The month at the pace of the last seven days; null: no pace is known, or the month is over.",
         ),
-      hard_cap_cents: z.int().nullable().describe("Monthly hard cap now."),
-      budget_cents: z.int().nullable().describe("Monthly budget now."),
+      limits: ORGANIZATION_SETTINGS.limits.kind.output.describe("Its hard caps and budgets now."),
       requests: count().nullable().describe("Null beyond the 500 organizations that spent most."),
       recent_requests: count()
         .nullable()

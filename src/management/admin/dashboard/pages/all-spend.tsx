@@ -1,5 +1,6 @@
 /** Operator's *Spend of all organizations*: a month's spend, forecast, requests and errors of each, and one export. */
-import { formatRounded, MICROCENTS_PER_CENT } from "../../../../shared/money/money.ts";
+import { monthlyOf } from "../../api/all-spend.ts";
+import { formatRounded } from "../../../../shared/money/money.ts";
 import { monthAt, monthsBackFrom } from "../../../../shared/time/calendar.ts";
 import { formatCount, groupThousands, monthName } from "../../format.ts";
 import { type PageAnswer, type PageCall, type PageRoute, showPage } from "../page.ts";
@@ -107,10 +108,9 @@ const COLUMNS: readonly (RowTableColumns<Row>[number] & { readonly sortBy?: stri
     cell: ({ forecast_microcents: forecast, currency }: Row) => formatSum(forecast, currency),
   },
   {
-    label: "hard cap",
+    label: "monthly cap",
     kind: "number",
-    cell: ({ hard_cap_cents: cap, currency }: Row) =>
-      cap === null ? "none" : formatSum(BigInt(cap) * BigInt(MICROCENTS_PER_CENT), currency),
+    cell: ({ limits, currency }: Row) => formatSum(monthlyOf(limits, "cap"), currency) || "none",
   },
   {
     label: "requests",
