@@ -3,11 +3,12 @@
  * kept there, at each width, light and dark, with 8 and with 300 API keys, empty and broken; IGW_PICTURES_OF=keys,usage
  * limits them to these pages.
  */
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type AdminUnderTest, createOrganization, OPERATOR_TOKEN } from "../admin/admin-fixture.ts";
+import type { FilledSample } from "../../src/operation/demo/sample/fill.ts";
 import { byExtent } from "../support/extent.ts";
 import {
   CHROMIUM,
@@ -27,6 +28,10 @@ const DEVICES = {
   tablet: { width: 1024, height: 768 },
   phone: { width: 390, height: 844 },
 } as const;
+/** For the long form; what hangs is given up all the same. */
+const HOUR_MS = 3_600_000;
+/** Of a page without its style sheet and scripts, which browsers keep. */
+const MAX_BYTES = 200_000;
 const SCHEMES = ["light", "dark"] as const;
 const ALL_VIEWS = Object.keys(DEVICES).flatMap((device) =>
   SCHEMES.map((scheme) => ({ device: device as keyof typeof DEVICES, scheme })),
@@ -77,23 +82,46 @@ describe.skipIf(CHROMIUM === null)(`pictures of sample data${SKIPPED_WHY}`, () =
     return views;
   };
 
-  it.each(SIZES)("every page with %d API keys", async (keys) => {
-    const { admin, filled } = await startSample(keys);
-    onTestFinished(() => admin.stop());
-    const base = `/organizations/${filled.id}`;
-    const failed = await admin.ok("GET", `/api${base}/requests?status=5xx&limit=1`);
-    const [request] = failed["data"] as readonly { request_id: string }[];
-    const ids = { "{key}": filled.keyIds[1], "{user}": filled.userIds[0], "{group}": filled.groupIds[1] };
-    const fill = (path: string) =>
-      Object.entries(ids).reduce((text, [name, id]) => text.replace(name, String(id)), path);
-    const views = await openViews(admin);
-    for (const [name, path] of Object.entries({ ...PAGES, request: `/requests/${request?.request_id}` })) {
-      await look(views, { name: `${name}-${keys}`, url: admin.url + base + fill(path) });
-    }
-    for (const [name, path] of Object.entries(OUTSIDE)) {
-      await look(views, { name: `${name}-${keys}`, url: admin.url + path });
-    }
-  });
+  it.each(SIZES)(
+    "every page with %d API keys",
+    async (keys) => {
+      const { admin, filled } = await startSample(keys);
+      onTestFinished(() => admin.stop());
+      const base = `/organizations/${filled.id}`;
+      const failed = await admin.ok("GET", `/api${base}/requests?status=5xx&limit=1`);
+      const [request] = failed["data"] as readonly { request_id: string }[];
+      const views = await openViews(admin);
+      for (const [name, path] of Object.entries({ ...PAGES, request: `/requests/${request?.request_id}` })) {
+        await look(views, { name: `${name}-${keys}`, url: admin.url + base + fillPath(path, filled) });
+      }
+      for (const [name, path] of Object.entries(OUTSIDE)) {
+        await look(views, { name: `${name}-${keys}`, url: admin.url + path });
+      }
+    },
+    HOUR_MS,
+  );
+
+  it.each([DIRECTORY === undefined ? byExtent({ push: 8, nightly: 10_000 }) : 10_000])(
+    "no page is heavy with %d API keys",
+    async (keys) => {
+      const { admin, filled } = await startSample(keys);
+      onTestFinished(() => admin.stop());
+      const page = await open();
+      await signIn(page, { adminUrl: admin.url, adminToken: OPERATOR_TOKEN });
+      const lines: string[] = [];
+      for (const [name, path] of Object.entries(PAGES)) {
+        const url = `${admin.url}/organizations/${filled.id}${fillPath(path, filled)}`;
+        const startMs = performance.now();
+        const body = await (await page.request.get(url)).body();
+        lines.push(`${name}: ${body.length} bytes, ${Math.round(performance.now() - startMs)} ms`);
+        expect(body.length, name).toBeLessThan(MAX_BYTES);
+      }
+      if (DIRECTORY === undefined) return;
+      mkdirSync(DIRECTORY, { recursive: true });
+      writeFileSync(join(DIRECTORY, "weights.txt"), `${lines.join("\n")}\n`);
+    },
+    HOUR_MS,
+  );
 
   it("every page of an empty organization", async () => {
     const { admin } = await startSample(1);
@@ -125,6 +153,11 @@ describe.skipIf(CHROMIUM === null)(`pictures of sample data${SKIPPED_WHY}`, () =
     await admin.stop();
   });
 });
+
+function fillPath(path: string, { keyIds, userIds, groupIds }: FilledSample): string {
+  const ids = { "{key}": keyIds[1], "{user}": userIds[0], "{group}": groupIds[1] };
+  return Object.entries(ids).reduce((text, [name, id]) => text.replace(name, String(id)), path);
+}
 
 interface View {
   readonly name: string;
