@@ -19,6 +19,7 @@ describe.skipIf(CHROMIUM === null)(`drafts of forms${SKIPPED_WHY}`, () => {
   let base = "";
   let key = "";
   const note = () => page.getByLabel("Note", { exact: true });
+  const openSettings = () => page.locator("#settings > summary").click();
   beforeAll(async () => {
     admin = await startAdmin();
     const organization = await createOrganization(admin);
@@ -31,6 +32,7 @@ describe.skipIf(CHROMIUM === null)(`drafts of forms${SKIPPED_WHY}`, () => {
 
   it("come back after another page, and can be discarded", async () => {
     await page.goto(base + key);
+    await openSettings();
     await note().fill("half a thought");
     await page.goto(`${base}/audit`);
     await page.goBack();
@@ -46,20 +48,22 @@ describe.skipIf(CHROMIUM === null)(`drafts of forms${SKIPPED_WHY}`, () => {
   it("come back after a rejected form, by Back and by a reload, which sends nothing again", async () => {
     await page.goto(`${base}/keys/new`);
     await page.getByLabel("Name", { exact: true }).fill("rejected");
-    await page.getByLabel("Monthly hard cap", { exact: true }).fill("ten");
+    await page.getByLabel("Requests per minute", { exact: true }).fill("many");
     await page.getByRole("button", { name: "Create" }).click();
     await page.getByRole("alert").waitFor();
     await page.reload();
     expect(new URL(page.url()).pathname).toMatch(/\/keys\/new$/);
     expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("rejected");
-    expect(await page.getByLabel("Monthly hard cap", { exact: true }).inputValue()).toBe("ten");
+    expect(await page.getByLabel("Requests per minute", { exact: true }).inputValue()).toBe("many");
   });
 
   it("are gone once saved, and when another person has changed the settings", async () => {
     await page.goto(base + key);
+    await openSettings();
     await note().fill("saved");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("Saved. Applies from the next request.").waitFor();
+    await openSettings();
     await note().fill("mine");
     await admin.ok("PATCH", `/api${new URL(base + key).pathname}`, { body: { note: "another's" } });
     await page.goto(`${base}/audit`);
