@@ -94,6 +94,7 @@ const NOTIFICATIONS = defineSettings({
     default: "off",
     description: "Period whose spend one email summarizes after its end.",
     label: "Summary by email",
+    choices: { off: "none", week: "every week", month: "every month" },
     hint: "Sent on Monday or on the first of the month, at 06:00 UTC.",
     cli: {
       option: { flags: "--summary <period>", help: "email a summary of each week or month, or off" },
