@@ -46,7 +46,8 @@ export const createRecentRequestStore = storeOf<RecentRequestStore>({
 
   async changeOutcome({ client }, { organizationId, requestId, ...outcome }) {
     const stream = recentKey(organizationId);
-    const newest = new NewestFirst(client, { stream, end: "+", start: "-", batch: FILTER_BATCH });
+    const all = { stream, end: "+", start: "-", batch: FILTER_BATCH, isOldestFirst: false };
+    const newest = new InOrder(client, all);
     for (let read = 0; read < MAX_FILTERED; read += 1) {
       const entry = await newest.head();
       if (entry === null) return;
@@ -74,25 +75,18 @@ export const createRecentRequestStore = storeOf<RecentRequestStore>({
     const [recentAfter = "+", refusedAfter = "+"] = after?.split("_") ?? [];
     const batch = filter === null ? limit + 1 : FILTER_BATCH;
     const start = String(filter?.fromMs ?? "-");
-    const recent = new NewestFirst(client, {
-      stream: recentKey(organizationId),
-      end: recentAfter,
-      start,
-      batch,
-    });
-    const refused = new NewestFirst(client, {
-      stream: refusedKey(organizationId),
-      end: refusedAfter,
-      start,
-      batch,
-    });
+    const isOldestFirst = filter?.isOldestFirst === true;
+    const open = (stream: string, end: string) =>
+      new InOrder(client, { stream, end, start, batch, isOldestFirst });
+    const recent = open(recentKey(organizationId), recentAfter);
+    const refused = open(refusedKey(organizationId), refusedAfter);
     const { keyId, maxExamined = MAX_FILTERED } = filter ?? {};
     const items: RecentRequest[] = [];
     let last = "";
     let heads = await Promise.all([recent.head(), refused.head()]);
     for (let read = 0; items.length < limit && read < maxExamined; read += 1) {
       const [left, right] = heads;
-      const isLeft = timeOf(left) >= timeOf(right);
+      const isLeft = isOldestFirst ? isBefore(left, right) : timeOf(left) >= timeOf(right);
       const entry = isLeft ? left : right;
       if (entry === null) break;
       if (keyId === undefined || isOfKey(entry, keyId)) {
@@ -117,6 +111,11 @@ type Entry = [id: string, items: string[]];
 /** Returns when an entry was written, by Redis's clock; -1 without one. */
 function timeOf(entry: Entry | null): number {
   return Number(entry?.[0].split("-")[0] ?? -1);
+}
+
+/** Returns whether `left` comes first, oldest first: the reverse of newest first, also at equal times. */
+function isBefore(left: Entry | null, right: Entry | null): boolean {
+  return right === null || (left !== null && timeOf(left) < timeOf(right));
 }
 
 const MAX_SEQUENCE = "18446744073709551615";
@@ -145,26 +144,28 @@ interface Stretch {
   readonly start: string;
   /** Entries per read. */
   readonly batch: number;
+  readonly isOldestFirst: boolean;
 }
 
-/** Reads the entries of a stream, newest first. */
-class NewestFirst {
+/** Reads the entries of a stream in order. */
+class InOrder {
   readonly #client: StoreContext["client"];
   readonly #stretch: Stretch;
   #entries: Entry[] = [];
   #position = 0;
-  /** Start of the next batch; null: the stream is exhausted. */
-  #end: string | null;
+  /** Where the next batch begins; null: the stream is exhausted. */
+  #next: string | null;
 
   constructor(client: StoreContext["client"], stretch: Stretch) {
     this.#client = client;
     this.#stretch = stretch;
-    this.#end = stretch.end === "-" ? null : stretch.end;
+    const { start, end, isOldestFirst } = stretch;
+    this.#next = end === "-" ? null : isOldestFirst ? start : end;
   }
 
-  /** Returns the newest entry that was not dropped, or null. */
+  /** Returns the first entry that was not dropped, or null. */
   async head(): Promise<Entry | null> {
-    if (this.#position === this.#entries.length && this.#end !== null) await this.#read(this.#end);
+    if (this.#position === this.#entries.length && this.#next !== null) await this.#read(this.#next);
     return this.#entries[this.#position] ?? null;
   }
 
@@ -172,12 +173,14 @@ class NewestFirst {
     this.#position += 1;
   }
 
-  async #read(end: string): Promise<void> {
-    const { stream, start, batch } = this.#stretch;
-    this.#entries = await this.#client.xrevrange(stream, end, start, "COUNT", batch);
+  async #read(next: string): Promise<void> {
+    const { stream, start, end, batch, isOldestFirst } = this.#stretch;
+    this.#entries = isOldestFirst
+      ? await this.#client.xrange(stream, next, end, "COUNT", batch)
+      : await this.#client.xrevrange(stream, next, start, "COUNT", batch);
     this.#position = 0;
     const last = this.#entries.at(-1);
-    this.#end = last === undefined || this.#entries.length < batch ? null : `(${last[0]}`;
+    this.#next = last === undefined || this.#entries.length < batch ? null : `(${last[0]}`;
   }
 }
 

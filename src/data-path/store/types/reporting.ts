@@ -114,6 +114,8 @@ export interface RequestFilter {
   readonly keyId?: string | undefined;
   /** Entries that one call examines at most. Default: 2,000. */
   readonly maxExamined?: number;
+  /** Oldest first; the page's `next` has no meaning then. Default: newest first. */
+  readonly isOldestFirst?: boolean;
   readonly matches: (request: RecentRequest) => boolean;
 }
 
@@ -239,7 +241,7 @@ export interface RecentRequestStore {
    */
   findRequest(organizationId: string, requestId: string, keyId: string | null): Promise<RecentRequest | null>;
   /**
-   * Lists requests, newest first. With a filter one call examines at most 2,000: its page may have fewer
+   * Lists requests, by default newest first. With a filter one call examines at most 2,000: its page may have fewer
    * items than `limit`, even none, and still have a `next`.
    */
   listRequests(

@@ -31,6 +31,8 @@ import {
   ownKeyChange,
   ownKeyCreation,
   ownKeyQuery,
+  ownExplainedRequestQuery,
+  ownRequestFilter,
   ownRequestQuery,
   ownUsageQuery,
   ownKeyStatus,
@@ -49,6 +51,7 @@ import {
 } from "./keys.ts";
 import { describeLimitsOfUser } from "./limits.ts";
 import { formatReference, readNamedOwners } from "./names.ts";
+import { countRequestsRoute } from "./request-counts.ts";
 import { listRequestsRoute, showRequestRoute } from "./requests.ts";
 import {
   type ApiServices,
@@ -205,9 +208,17 @@ const listRequests = ownRoute(listRequestsRoute, ofOwnRequests, {
   query: ownRequestQuery,
 });
 
-const showRequest = ownRoute(showRequestRoute, ofOwnRequest, {
+const countRequests = ownRoute(countRequestsRoute, ofOwnRequests, {
+  path: `${ME}/request-counts`,
+  operationId: "countOwnRequests",
+  summary: "Count your recent requests over time, and list the values that they can be filtered by.",
+  query: ownRequestFilter,
+});
+
+const showRequest = ownRoute(showRequestRoute, (handle) => ofOwnRequests(ofOwnRequest(handle)), {
   path: `${ME}/requests/{request}`,
   operationId: "getOwnRequest",
+  query: ownExplainedRequestQuery,
   summary: "Show a recent request of yours with checks, cost and explanation.",
 });
 
@@ -353,6 +364,7 @@ export const ownRoutes = [
   showStatus,
   remove,
   showUsage,
+  countRequests,
   listRequests,
   showRequest,
 ];

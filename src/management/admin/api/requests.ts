@@ -6,12 +6,19 @@ import type {
   RequestFilter,
   RequestTimeline,
 } from "../../../data-path/store/types/reporting.ts";
+import type { Store } from "../../../data-path/store/types.ts";
 import { scrub } from "../../../shared/text/scrub.ts";
 import type { OrganizationRecord } from "../../../data-path/store/types/management.ts";
 import { AdminError } from "../admin-error.ts";
 import { explain } from "../explain/explanation.ts";
 import { describeUpstream } from "../explain/explained-request.ts";
-import { explainedRequest, recentRequestPage, requestQuery, type RequestQuery } from "../schemas/requests.ts";
+import {
+  explainedRequest,
+  explainedRequestQuery,
+  recentRequestPage,
+  type RequestFilterQuery,
+  requestQuery,
+} from "../schemas/requests.ts";
 import { answerList, parsePage } from "./answers.ts";
 import { readUsageNames, type UsageNames } from "./names.ts";
 import { isOnlyOwn, type Principal } from "../principal.ts";
@@ -50,8 +57,12 @@ const show = defineOrganizationRoute({
   path: `${PATH}/{request}`,
   operationId: "getRequest",
   summary: "Show a recent request with checks, cost and explanation.",
+  query: explainedRequestQuery,
   answers: { 200: explainedRequest },
-  handleInOrganization: async ({ organization, params, principal }, { store, dashboardUrl = null }) => {
+  handleInOrganization: async (
+    { organization, params, query, principal },
+    { store, dashboardUrl = null },
+  ) => {
     const found = await store.findRequest(organization.id, params["request"] ?? "", null);
     if (found === null) throw new AdminError("request_not_found");
     const { userId, groupId } = parseOwnerIds(found.owners);
@@ -75,9 +86,43 @@ const show = defineOrganizationRoute({
       group_deleted: groupId !== null && group?.deletedAtMs !== null,
     };
     const explanation = explain(request, organization.currency, dashboardUrl);
-    return { status: 200, body: { ...(isOwn ? withoutDetails(request) : request), explanation } };
+    const beside =
+      query.neighbors === "true"
+        ? { neighbors: await findNeighbors(store, organization.id, found, query) }
+        : {};
+    return {
+      status: 200,
+      body: { ...(isOwn ? withoutDetails(request) : request), ...beside, explanation },
+    };
   },
 });
+
+const LARGEST_SEQUENCE = "18446744073709551615";
+
+/** Finds the requests before and after one in the list with the same filters. */
+async function findNeighbors(
+  store: Pick<Store, "listRequests">,
+  organizationId: string,
+  { requestId, recordedAtMs }: RecentRequest,
+  query: RequestFilterQuery,
+) {
+  const isWanted = createRequestFilter(query)?.matches ?? (() => true);
+  const findNext = async (isOldestFirst: boolean): Promise<string | null> => {
+    let isPast = false;
+    const matches = (request: RecentRequest): boolean => {
+      if (isPast) return isWanted(request);
+      isPast = request.requestId === requestId;
+      return false;
+    };
+    const end = `${recordedAtMs}-${LARGEST_SEQUENCE}`;
+    const page = { limit: 1, after: isOldestFirst ? null : `${end}_${end}` };
+    const filter = { fromMs: isOldestFirst ? recordedAtMs : null, isOldestFirst, matches };
+    const { items } = await store.listRequests(organizationId, page, filter);
+    return items[0]?.requestId ?? null;
+  };
+  const [newer, older] = await Promise.all([findNext(true), findNext(false)]);
+  return { newer, older };
+}
 
 /** Members and holders of API keys see what clients see. */
 function hidesAmounts({ hideAmounts }: OrganizationRecord, principal: Principal): boolean {
@@ -143,7 +188,7 @@ export const requestRoutes = [list, show];
 type Match = (request: RecentRequest) => boolean;
 
 /** Converts a query to a filter; null: everything. */
-function createRequestFilter(query: RequestQuery): RequestFilter | null {
+export function createRequestFilter(query: RequestFilterQuery): RequestFilter | null {
   const {
     key_id: keyId,
     user_id: userId,

@@ -15,6 +15,9 @@ export interface ReportRow extends UsageRow {
   /** Start of its hour. Omitted: the row covers a whole day. */
   readonly hour?: string;
   readonly session?: string | null;
+  readonly upstream?: string | null;
+  /** Request that it is the row of. Omitted: the row is a day's. */
+  readonly request?: RecentRequest;
 }
 
 /** Source of rows. Each call of `read` reads them again. */
@@ -51,7 +54,7 @@ export function readDays(
 
 const PAGE = 500;
 
-/** Reads the requests that are still listed, about 10,000 of an organization. Hours and sessions are kept nowhere else. */
+/** Reads the requests that are still listed, about 10,000 of an organization. Hours, sessions, upstreams and health are kept nowhere else. */
 export function readListedRequests(
   store: Pick<RowStore, "listRequests">,
   organizationId: string,
@@ -100,7 +103,7 @@ const HOUR_MS = 3_600_000;
 
 function mapRequest(request: RecentRequest): ReportRow {
   const timeMs = timeOfId(request.requestId) ?? request.recordedAtMs;
-  const { keyId, owners, model, tags, session } = request;
+  const { keyId, owners, model, tags, session, trace } = request;
   return {
     day: dayAt(timeMs).name,
     hour: `${formatTime(Math.floor(timeMs / HOUR_MS) * HOUR_MS).slice(0, "2026-11-21T14:00".length)}Z`,
@@ -109,6 +112,8 @@ function mapRequest(request: RecentRequest): ReportRow {
     model,
     tags,
     session,
+    upstream: trace.upstream?.name ?? null,
+    request,
     ...mapTokens((kind) => request[kind]),
     requests: 1,
     estimatedRequests: request.estimated ? 1 : 0,

@@ -6,6 +6,7 @@ import { addFigures, type MutableUsageFigures, NO_USAGE } from "../../../shared/
 import { invalidField } from "../admin-error.ts";
 import { MAX_REPORT_ROWS } from "../report-turns.ts";
 import { isTimeGroup, type UsageGroup, type UsageQuery } from "../schemas/usage.ts";
+import { HealthTally } from "./health.ts";
 import type { ReportRow, RowSource } from "./usage-rows.ts";
 
 interface PlainGroup {
@@ -23,6 +24,7 @@ export const PLAIN_GROUPS = {
   user: { column: "user_id", valueOf: ({ owners }) => parseOwnerIds(owners).userId },
   group: { column: "group_id", valueOf: ({ owners }) => parseOwnerIds(owners).groupId },
   model: { column: "model", valueOf: ({ model }) => model },
+  upstream: { column: "upstream", valueOf: ({ upstream = null }) => upstream },
   session: { column: "session_id", valueOf: ({ session = null }) => session },
 } as const satisfies Record<Exclude<UsageGroup["kind"], "tag">, PlainGroup>;
 
@@ -30,6 +32,7 @@ export interface Total {
   /** In the order of the groups. */
   readonly values: readonly (string | null)[];
   readonly figures: MutableUsageFigures;
+  readonly health: HealthTally;
   /** Number of groups beyond the largest that it sums up; null: it is one group. */
   readonly others: number | null;
 }
@@ -75,6 +78,7 @@ export async function readTotals(
       const total = totals.get(name) ?? createTotal(shown, isLargest ? null : ranking.others);
       totals.set(name, total);
       addFigures(total.figures, row);
+      if (row.request !== undefined) total.health.add(row.request);
       combinations.add(row.tags);
     }
     refuseMore(totals.size, MAX_REPORT_ROWS);
@@ -138,10 +142,14 @@ function valueOf(row: ReportRow, group: UsageGroup): string | null {
 }
 
 function createTotal(values: Total["values"], others: number | null): Total {
-  return { values, figures: { ...NO_USAGE }, others };
+  return { values, figures: { ...NO_USAGE }, health: new HealthTally(), others };
 }
 
 /** Returns whether the requested parts need requests that are still listed. */
-export function needsRequests(groups: readonly UsageGroup[], session: string | undefined): boolean {
-  return session !== undefined || groups.some(({ kind }) => kind === "hour" || kind === "session");
+export function needsRequests(
+  groups: readonly UsageGroup[],
+  { session, health }: Pick<UsageQuery, "session" | "health">,
+): boolean {
+  const isListed = groups.some(({ kind }) => kind === "hour" || kind === "upstream" || kind === "session");
+  return session !== undefined || health === "true" || isListed;
 }

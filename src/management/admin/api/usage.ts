@@ -43,7 +43,10 @@ const show = defineOrganizationRoute({
   handleInOrganization: async ({ organization, query, principal }, { store, reports }) => {
     const range = readRange(query, await store.timeMs());
     const groups = parseGroups(query.group_by);
-    const readRows = needsRequests(groups, query.session) ? readListedRequests : readDays;
+    if (query.format === "csv" && groups.some(({ kind }) => kind === "upstream")) {
+      throw invalidField("format", "expected `json` with `group_by=upstream`");
+    }
+    const readRows = needsRequests(groups, query) ? readListedRequests : readDays;
     const source = readRows(store, organization.id, range, query);
     const { totals, tagNames } = await reports.run(callerOf(organization.id, principal), () =>
       readTotals(source, groups, query),
@@ -55,6 +58,7 @@ const show = defineOrganizationRoute({
       const data = all.map(({ total, parts }) => ({
         ...formatGroups(total, groups, namesOf(parts)),
         ...formatFigures(total),
+        ...(query.health === "true" ? { health: total.health.format() } : {}),
       }));
       const tags = { ...(await readTagCombinations(store, organization.id, range)), names: tagNames };
       const { currency } = organization;

@@ -1,6 +1,7 @@
 /** Findings in an organization's recent requests, from one scan. */
 import { DAY_MS, dayAt } from "../../../shared/time/calendar.ts";
 import type { Store } from "../../../data-path/store/types.ts";
+import { isFailed } from "../api/health.ts";
 import { readKeyNames } from "../api/names.ts";
 import type { RecentRequest } from "../../../data-path/store/types/reporting.ts";
 import { describeUpstream } from "../explain/explained-request.ts";
@@ -85,23 +86,13 @@ function createUpstreamJudge(nowMs: number): UpstreamJudge {
   return {
     look(request) {
       const { upstream } = request.trace;
-      if (upstream === null || request.recordedAtMs < nowMs - JUDGED_MS || !isJudged(request)) return;
+      if (upstream === null || request.recordedAtMs < nowMs - JUDGED_MS || isFailed(request) === null) return;
       const own = last.get(upstream.name) ?? [];
       last.set(upstream.name, own);
       if (own.length < JUDGED_REQUESTS) own.push(request);
     },
-    list: () => [...last].flatMap(([name, own]) => (own.every(isFailure) ? [describe(name, own)] : [])),
+    list: () => [...last].flatMap(([name, own]) => (own.every(isFailed) ? [describe(name, own)] : [])),
   };
-}
-
-/** Disconnected clients and dead workers say nothing about the upstream. */
-function isJudged({ status }: RecentRequest): boolean {
-  return status !== null && status !== 499;
-}
-
-/** A 4xx of the upstream is a response, not a failure. */
-function isFailure({ status, errorCode }: RecentRequest): boolean {
-  return (status ?? 0) >= 500 || (errorCode !== null && (status ?? 0) < 400);
 }
 
 function describe(name: string, own: readonly RecentRequest[]): FailingUpstream {

@@ -6,7 +6,7 @@ import { keyStatus } from "../../../data-path/limits/key-status.ts";
 import { answer, count, input, named } from "./fields.ts";
 import { ownerReference } from "./owner.ts";
 import { pageQuery } from "./page.ts";
-import { requestQuery } from "./requests.ts";
+import { explainedRequestQuery, requestFilter, requestQuery } from "./requests.ts";
 import { usageQuery } from "./usage.ts";
 
 // Members cannot set a key's owner, nor whether an administrator has disabled it.
@@ -33,10 +33,14 @@ export const ownUsageQuery = usageQuery.pick({
   group_by: true,
   top: true,
   order: true,
+  health: true,
   model: true,
   key_id: true,
 });
-export const ownRequestQuery = requestQuery.pick({ limit: true, after: true, key_id: true, status: true });
+const ofOthers = { user_id: true, group_id: true } as const;
+export const ownRequestQuery = requestQuery.omit(ofOthers);
+export const ownRequestFilter = requestFilter.omit(ofOthers);
+export const ownExplainedRequestQuery = explainedRequestQuery.omit(ofOthers);
 
 /** `GET /v1/key`, as the management API shows it. */
 export const ownKeyStatus = named("KeyStatus", keyStatus);

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { requestStatus } from "../../../data-path/limits/request-status.ts";
 import { record, timestamp } from "../../../shared/settings/input-schemas.ts";
-import { answer, count, moment, tagFilter, textOrNull } from "./fields.ts";
+import { answer, choice, count, moment, tagFilter, textOrNull } from "./fields.ts";
 import { formerOwnerName, ownerIdFilter } from "./owner.ts";
 import { isInStreams, REQUEST_CURSOR } from "../../../data-path/store/requests/cursor.ts";
 import { pageFields, pageOf } from "./page.ts";
@@ -12,8 +12,7 @@ const STATUS_EXPECTATION =
   "expected a status such as 402, a class such as 4xx, or an error code such as hard_cap_reached";
 const ID_EXPECTATION = "expected a part of a request id: req_, hexadecimal digits and hyphens";
 
-export const requestQuery = record({
-  ...pageFields(REQUEST_CURSOR, isInStreams),
+const requestFilters = {
   key_id: z.string().max(100).optional().describe("Only this key's."),
   user_id: ownerIdFilter("user", "Only requests of this user at their admission."),
   group_id: ownerIdFilter("group", "Only requests of this group at their admission."),
@@ -36,8 +35,18 @@ export const requestQuery = record({
     .regex(/^(?:req_)?[0-9a-f-]{1,36}$/, { error: ID_EXPECTATION })
     .optional()
     .describe("Only requests whose id contains this text."),
+};
+
+export const requestFilter = record(requestFilters);
+export type RequestFilterQuery = z.output<typeof requestFilter>;
+export const requestQuery = record({ ...pageFields(REQUEST_CURSOR, isInStreams), ...requestFilters });
+
+export const explainedRequestQuery = record({
+  ...requestFilters,
+  neighbors: choice(["true", "false"])
+    .optional()
+    .describe("Whether the response has `neighbors`: of the requests that match the filters."),
 });
-export type RequestQuery = z.output<typeof requestQuery>;
 
 const milliseconds = () => z.int().nullable();
 
@@ -107,8 +116,51 @@ const requestFields = {
 export const recentRequest = answer("Request", requestFields);
 export const recentRequestPage = pageOf("RequestPage", recentRequest);
 
+/** Value of a filter and how many of the counted requests have it. */
+const counted = z.strictObject({
+  value: z.string(),
+  name: textOrNull("Name of the key, user or group; null: none, or its figures have expired."),
+  requests: count(),
+});
+const values = (about: string) => z.array(counted).describe(about);
+
+export const requestCounts = answer("RequestCounts", {
+  from: timestamp(),
+  to: timestamp(),
+  step_seconds: count().describe("Length of each stretch of time."),
+  data: z
+    .array(
+      z.strictObject({
+        at: timestamp(),
+        succeeded: count(),
+        rejected: count().describe("With a status of 400 to 499."),
+        failed: count().describe("With a status of 500 or more, or broken off."),
+      }),
+    )
+    .describe("One for each stretch of time, oldest first, by the time of the admission."),
+  values: z
+    .strictObject({
+      key_id: values("API keys."),
+      user_id: values("Users."),
+      group_id: values("Groups."),
+      model: values("Models."),
+      upstream: values("Upstreams."),
+      status: values("Error codes, and the statuses of requests without one."),
+      tag: values("Tags, `name=value`."),
+      session: values("Sessions."),
+    })
+    .describe("Values that the counted requests have, the most frequent first, at most 100 each."),
+});
+
 export const explainedRequest = answer("ExplainedRequest", {
   ...requestFields,
+  neighbors: z
+    .strictObject({
+      newer: textOrNull("Id of the request that ended next."),
+      older: textOrNull("Id of the request that ended before it."),
+    })
+    .optional()
+    .describe("With `neighbors=true`; each is null if there is none among the next 2,000."),
   key_deleted: z.boolean().describe("Whether the API key was deleted, with its page and limits."),
   user_deleted: z.boolean().describe("Whether the user was deleted, with its page; false without a user."),
   group_deleted: z.boolean().describe("The same for the group."),

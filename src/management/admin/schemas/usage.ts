@@ -8,7 +8,7 @@ import { usageTokens } from "./tokens.ts";
 import { formerOwnerName, ownerIdFilter } from "./owner.ts";
 
 const TIME_GROUPS = ["hour", "day", "week", "month"] as const;
-const PLAIN_GROUPS = [...TIME_GROUPS, "key", "user", "group", "model", "session"] as const;
+const PLAIN_GROUPS = [...TIME_GROUPS, "key", "user", "group", "model", "upstream", "session"] as const;
 const TAG_PREFIX = "tag:";
 
 /** Grouping of usage: `tag:team` groups by the value of one tag. */
@@ -16,7 +16,7 @@ export type UsageGroup =
   | { readonly kind: (typeof PLAIN_GROUPS)[number] }
   | { readonly kind: "tag"; readonly name: string };
 
-/** Returns the groups in a fixed order: time, key, user, group, model, session, tags. */
+/** Returns the groups in a fixed order: time, key, user, group, model, upstream, session, tags. */
 export function parseGroups(text: string | undefined): readonly UsageGroup[] {
   const words = text?.split(",") ?? [];
   const plain = PLAIN_GROUPS.filter((kind) => words.includes(kind)).map((kind) => ({ kind }));
@@ -70,13 +70,25 @@ export const usageQuery = record({
     .optional()
     .meta({
       description:
+<<<<<<< HEAD
         "`hour`, `day`, `week` or `month`, and `key`, `user`, `group`, `model`, `session` and `tag:` with a tag's name, separated by commas; default: one row for everything. `hour`, `session` and a filter by session count only requests that are still listed, see `complete_from`.",
+=======
+        "`hour`, `day`, `week` or `month`, and `key`, `user`, `group`, `model`, `upstream`, `session` and `tag:` with a tag's name, with commas between; default: one row for everything. `hour`, `upstream`, `session`, `health` and a filter by session count only requests that are still listed, see `complete_from`.",
+>>>>>>> 8a4b67bb (feat(admin): requests counted over time, their neighbors, and the health that they show)
       examples: ["day,model", "week,user", "tag:team"],
     }),
   top: whole(1, MAX_TOP, "groups")
     .optional()
+<<<<<<< HEAD
     .describe("Number of the largest groups to return; one row per period sums up the others."),
   order: choice(USAGE_ORDERS).optional().describe("Figure that ranks the groups of `top`; default: `cost`."),
+=======
+    .describe("Only so many of the largest groups; one row sums up the others, for each stretch of time."),
+  order: choice(USAGE_ORDERS).optional().describe("Figure that `top` goes by; default: `cost`."),
+  health: choice(["true", "false"])
+    .optional()
+    .describe("Whether each row has `health`: success, latency and speed."),
+>>>>>>> 8a4b67bb (feat(admin): requests counted over time, their neighbors, and the health that they show)
   ...usageFilters,
   format: choice(["json", "csv"]).optional(),
 });
@@ -102,7 +114,7 @@ export const usageExportQuery = record({
 
 function explainGroups(words: readonly string[]): string | null {
   const expected =
-    "`hour`, `day`, `week`, `month`, `key`, `user`, `group`, `model`, `session` and `tag:` with a tag's name";
+    "`hour`, `day`, `week`, `month`, `key`, `user`, `group`, `model`, `upstream`, `session` and `tag:` with a tag's name";
   const unknown = words.find((word) => !isGroup(word));
   if (unknown !== undefined) {
     return `expected ${expected}, separated by commas${formatSuggestion(unknown, PLAIN_GROUPS)}`;
@@ -127,12 +139,26 @@ const tagCombinations = answer("TagCombinations", {
   names: z.array(z.string()).describe("Names of the tags in these rows."),
 });
 
+const percentiles = (about: string) =>
+  z.strictObject({ p50: count(), p95: count() }).nullable().describe(`${about}; null: none.`);
+
+const health = answer("Health", {
+  judged_requests: count().describe("Requests that succeeded or failed: all but those whose client left."),
+  failed_requests: count().describe("Requests that returned 500 or more, or broke off."),
+  duration_ms: percentiles("Milliseconds from the admission to the end, of successful requests"),
+  first_token_ms: percentiles("The same to the first piece of a streamed response"),
+  output_tokens_per_second: z
+    .number()
+    .nullable()
+    .describe("Output tokens per second from the upstream's turn to the end; null: none."),
+});
+
 export const usage = answer("Usage", {
   from: z.string().describe("First day (UTC)."),
   to: z.string().describe("Last day (UTC)."),
   currency: z.string(),
   complete_from: textOrNull(
-    "With `hour`, `session` or a filter by session: time from which all requests are still listed, and counted here. Null: the whole report is complete.",
+    "With `hour`, `upstream`, `session`, `health` or a filter by session: time from which all requests are still listed, and counted here. Null: the whole report is complete.",
     "2026-11-21T14:03:59.000Z",
   ),
   tag_combinations: tagCombinations,
@@ -152,6 +178,7 @@ export const usage = answer("Usage", {
       group_id: textOrNull("Group at the requests' admission; null: none.").optional(),
       group_name: formerOwnerName().optional(),
       model: textOrNull("Null: a spend correction.").optional(),
+      upstream: textOrNull("Null: unknown.").optional(),
       session_id: textOrNull("Null: requests without a session.").optional(),
       tags: z
         .record(z.string(), z.string().nullable())
@@ -167,6 +194,7 @@ export const usage = answer("Usage", {
       cost_microcents: microcents(),
       cost_cents: z.int().describe("Rounded down row by row, so rows need not add up."),
       server_tool_microcents: microcents().describe("Part of the cost for tools of the model server."),
+      health: health.optional(),
     }),
   ),
 });

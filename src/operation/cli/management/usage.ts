@@ -66,7 +66,7 @@ const show: OrganizationCommandRow = {
       .option("--to <day>", "last day (UTC), with --from; default: today")
       .option(
         "--group-by <groups>",
-        "comma-separated: hour, day, week or month; key, user, group, model, session, tag:<name>",
+        "comma-separated: hour, day, week or month; key, user, group, model, upstream, session, tag:<name>",
       )
       .option("--top <count>", "number of the largest groups to show; one row sums up the others")
       .option("--order <figure>", "figure that --top goes by: cost (default), requests or tokens")
