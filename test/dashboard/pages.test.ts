@@ -108,7 +108,7 @@ describe.skipIf(CHROMIUM === null)(`every page of the dashboard${SKIPPED_WHY}`, 
     await page.goto(`${getStack().adminUrl}/organizations/${filled.id}/requests`);
     const row = page.getByRole("row", { name: "402 hard_cap_reached" });
     expect(await row.locator("td[data-label=cost]").textContent()).toBe("none");
-    await row.getByRole("link").click();
+    await row.getByRole("link").first().click();
     await page
       .getByText(/Blocked\. Monthly hard cap of 0\.01 USD for this API key reached: [\d.]+ USD spent in/)
       .waitFor();

@@ -28,6 +28,11 @@ export function formatOwner({ id, name }: Named): string {
   return `${name} (${id})`;
 }
 
+/** Returns the id in a text for a user or group; null: the text is a name. */
+export function parseOwnerId(text: string): string | null {
+  return ID.exec(text)?.[1] ?? null;
+}
+
 /** Returns the field's name in forms, URLs and the API. */
 export function fieldOfOwner<Kind extends OwnerKind>(kind: Kind): `${Kind}_id` {
   return `${kind}_id`;

@@ -10,7 +10,7 @@ export const USAGE_UNITS = ["hour", "day", "week", "month"] as const;
 export type UsageUnit = (typeof USAGE_UNITS)[number];
 
 /** Groupings of usage, in addition to `tag:` with a tag's name. */
-export const USAGE_GROUPS = ["key", "user", "group", "model", "session"] as const;
+export const USAGE_GROUPS = ["key", "user", "group", "model", "upstream", "session"] as const;
 export type UsageGroupName = (typeof USAGE_GROUPS)[number];
 const TAG_PREFIX = "tag:";
 
@@ -49,6 +49,8 @@ export const USAGE_METRICS = {
   },
 } as const satisfies Record<string, Metric>;
 export type UsageMetric = keyof typeof USAGE_METRICS;
+/** Figure that is no sum: percentiles of the requests that are still listed. */
+export const LATENCY = "latency";
 
 /** Filters, in the API's names. */
 const USAGE_FILTERS = ["key_id", "user_id", "group_id", "model", "tag", "session"] as const;
@@ -59,7 +61,7 @@ export interface UsageChoice {
   readonly unit: UsageUnit;
   /** One of the groups, or "tag:team". */
   readonly by: string;
-  readonly metric: UsageMetric;
+  readonly metric: UsageMetric | typeof LATENCY;
   /** Empty: all. */
   readonly filters: Readonly<Record<UsageFilter, string>>;
 }
@@ -100,8 +102,8 @@ function isGroup(by: string): boolean {
   return USAGE_GROUPS.some((group) => group === by) || tagOf(by) !== null;
 }
 
-function isMetric(metric: string): metric is UsageMetric {
-  return metric in USAGE_METRICS;
+function isMetric(metric: string): metric is UsageChoice["metric"] {
+  return metric in USAGE_METRICS || metric === LATENCY;
 }
 
 /** The tag that usage is grouped by; null: another part. */
@@ -117,6 +119,7 @@ export function addressOf({ range, unit, by, metric, filters }: UsageChoice): st
 }
 
 /** Returns whether only requests that are still listed have it. */
-export function isOfListedRequests({ unit, by, filters }: UsageChoice): boolean {
-  return unit === "hour" || by === "session" || filters.session !== "";
+export function isOfListedRequests({ unit, by, metric, filters }: UsageChoice): boolean {
+  const isListed = unit === "hour" || by === "session" || by === "upstream";
+  return isListed || metric === LATENCY || filters.session !== "";
 }

@@ -14,6 +14,8 @@ export interface ColumnTitle {
 
 export interface ColumnSeries {
   readonly name: string;
+  /** Class of its color. Omitted: the color of its place. */
+  readonly class?: string;
   /** One value per column. */
   readonly values: readonly number[];
 }
@@ -151,6 +153,7 @@ const FIELDS: Readonly<Record<UsageGroupName, Field>> = {
   user: { id: "user_id", name: "user_name", none: "no user" },
   group: { id: "group_id", name: "group_name", none: "no group" },
   model: { id: "model", none: CORRECTIONS },
+  upstream: { id: "upstream", none: "unknown" },
   session: { id: "session_id", none: "no session" },
 };
 

@@ -8,7 +8,12 @@ import type { limitList, ownLimitList, tightestLimit } from "../schemas/limit.ts
 import type { group, user, userPage } from "../schemas/owner.ts";
 import type { organization, organizationPage } from "../schemas/organization.ts";
 import type { ownUser } from "../schemas/own.ts";
-import type { explainedRequest, recentRequest, recentRequestPage } from "../schemas/requests.ts";
+import type {
+  explainedRequest,
+  recentRequest,
+  recentRequestPage,
+  requestCounts,
+} from "../schemas/requests.ts";
 import type { sessionPage } from "../api/sessions.ts";
 import type { tokenPage, tokenWithSecret } from "../api/tokens.ts";
 import type { statement } from "../schemas/statement.ts";
@@ -37,6 +42,7 @@ export type UsageRowView = UsageView["data"][number];
 export type RequestView = z.output<typeof recentRequest>;
 export type ExplainedRequestView = z.output<typeof explainedRequest>;
 export type RequestPageView = z.output<typeof recentRequestPage>;
+export type RequestCountsView = z.output<typeof requestCounts>;
 export type AuditPageView = z.output<typeof auditPage>;
 export type CatalogView = z.output<typeof catalogPage>;
 export type SessionPageView = z.output<typeof sessionPage>;

@@ -70,25 +70,16 @@ export const usageQuery = record({
     .optional()
     .meta({
       description:
-<<<<<<< HEAD
-        "`hour`, `day`, `week` or `month`, and `key`, `user`, `group`, `model`, `session` and `tag:` with a tag's name, separated by commas; default: one row for everything. `hour`, `session` and a filter by session count only requests that are still listed, see `complete_from`.",
-=======
-        "`hour`, `day`, `week` or `month`, and `key`, `user`, `group`, `model`, `upstream`, `session` and `tag:` with a tag's name, with commas between; default: one row for everything. `hour`, `upstream`, `session`, `health` and a filter by session count only requests that are still listed, see `complete_from`.",
->>>>>>> 8a4b67bb (feat(admin): requests counted over time, their neighbors, and the health that they show)
+        "`hour`, `day`, `week` or `month`, and `key`, `user`, `group`, `model`, `upstream`, `session` and `tag:` with a tag's name, separated by commas; default: one row for everything. `hour`, `upstream`, `session`, `health` and a filter by session count only requests that are still listed, see `complete_from`.",
       examples: ["day,model", "week,user", "tag:team"],
     }),
   top: whole(1, MAX_TOP, "groups")
     .optional()
-<<<<<<< HEAD
     .describe("Number of the largest groups to return; one row per period sums up the others."),
   order: choice(USAGE_ORDERS).optional().describe("Figure that ranks the groups of `top`; default: `cost`."),
-=======
-    .describe("Only so many of the largest groups; one row sums up the others, for each stretch of time."),
-  order: choice(USAGE_ORDERS).optional().describe("Figure that `top` goes by; default: `cost`."),
   health: choice(["true", "false"])
     .optional()
     .describe("Whether each row has `health`: success, latency and speed."),
->>>>>>> 8a4b67bb (feat(admin): requests counted over time, their neighbors, and the health that they show)
   ...usageFilters,
   format: choice(["json", "csv"]).optional(),
 });

@@ -1,9 +1,11 @@
 // @ts-nocheck -- runs in browsers, whose types this repository does not load.
 // Every page works without this file; it copies secrets, asks before what cannot be undone, explains a rate and an
-// amount while it is typed, keeps what is typed, follows the list of requests, and adds the reader's own time to every time.
+// amount while it is typed, keeps what is typed, follows the list of requests, narrows its chart, and adds the reader's own
+// time to every time.
 import { describeAmount } from "./describe-amount.js";
 import { describeRate } from "./describe-rate.js";
 import { keepDrafts } from "./keep-drafts.js";
+import { narrowCharts } from "./narrow-chart.js";
 
 for (const button of document.querySelectorAll("[data-copy]")) {
   button.hidden = false;
@@ -158,7 +160,10 @@ for (const button of document.querySelectorAll("[data-live]")) {
 
 /** Undefined: signed out, or the gateway is unreachable. */
 async function readList(id) {
-  const response = await fetch(location.href, { headers: { accept: "text/html" }, redirect: "error" });
+  const url = new URL(location.href);
+  // The list alone: counting all requests again each time would cost more than it shows.
+  url.searchParams.set("live", "1");
+  const response = await fetch(url, { headers: { accept: "text/html" }, redirect: "error" });
   if (!response.ok) return undefined;
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
   return page.getElementById(id) ?? undefined;
@@ -188,6 +193,8 @@ for (const chart of document.querySelectorAll("svg.chart")) {
     next.focus();
   });
 }
+
+narrowCharts(document);
 
 // One box in the head of a list chooses all of its rows.
 for (const head of document.querySelectorAll("form .list thead th:first-child")) {

@@ -1,17 +1,28 @@
 /** *Models*: the catalog with its aliases, and all prices in the organization's currency. */
-import { formatCount, spellOut } from "../../format.ts";
+import { dayAt } from "../../../../shared/time/calendar.ts";
+import { addDays } from "../../../../shared/time/day-range.ts";
+import { formatCount, formatExactTime, spellOut } from "../../format.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
+import { HealthTable } from "../parts/health.tsx";
 import { UseLink } from "../parts/inline.tsx";
-import { Layout } from "../parts/layout.tsx";
+import { Layout, Section } from "../parts/layout.tsx";
 import { RowTable, type RowTableColumns } from "../parts/table.tsx";
 import { addUp, readUsage } from "../usage-range.ts";
 import type { CatalogView, UsageRowView } from "../views.ts";
+import { requestsPath } from "./usage-latency.tsx";
 import { listOtherRates } from "../../../../data-path/pricing/rates.ts";
 
 type Model = CatalogView["data"][number];
 
 async function showModels(page: OrganizationPageCall): Promise<PageAnswer> {
-  const [{ body }, usage] = await Promise.all([page.api("GET /api/catalog"), readUsage(page, "model")]);
+  const today = dayAt(page.nowMs).name;
+  const days = { from: addDays(today, 1 - HEALTH_DAYS), to: today, health: "true" };
+  const [{ body }, usage, models, upstreams] = await Promise.all([
+    page.api("GET /api/catalog"),
+    readUsage(page, "model"),
+    readUsage(page, "model", days),
+    readUsage(page, "upstream", days),
+  ]);
   const { data } = body;
   const { currency } = page.organization;
   return showPage(
@@ -22,7 +33,40 @@ async function showModels(page: OrganizationPageCall): Promise<PageAnswer> {
         caches.
       </p>
       <RowTable label="Models" class="stack" columns={columnsOf(page, usage.data)} rows={data} />
+      <Health page={page} by="model" rows={models.data} completeFrom={models.complete_from} />
+      <Health page={page} by="upstream" rows={upstreams.data} completeFrom={upstreams.complete_from} />
     </Layout>,
+  );
+}
+
+/** Days that health is shown of. */
+const HEALTH_DAYS = 7;
+
+interface HealthProps {
+  readonly page: OrganizationPageCall;
+  readonly by: "model" | "upstream";
+  readonly rows: readonly UsageRowView[];
+  readonly completeFrom: string | null;
+}
+
+function Health({ page, by, rows, completeFrom }: HealthProps) {
+  const since = completeFrom === null ? `the last ${HEALTH_DAYS} days` : formatExactTime(completeFrom);
+  return (
+    <Section id={`health-${by}`} title={`Health by ${by}`}>
+      <p class="quiet">
+        {completeFrom === null ? "Requests of" : "Requests since"} {since}. Success leaves out requests whose
+        client left. <a href={`${page.base}/usage?metric=latency&by=${by}`}>Over time</a>
+      </p>
+      <HealthTable
+        label={`Health by ${by}, table`}
+        subject={by}
+        rows={rows.flatMap(({ health, ...row }) => {
+          const name = row[by] ?? null;
+          if (health === undefined || name === null) return [];
+          return [{ name, link: requestsPath(page, by, name), health }];
+        })}
+      />
+    </Section>
   );
 }
 

@@ -4,8 +4,8 @@ import { columnDecimals } from "../../../../shared/money/money.ts";
 import { formatAmount, formatMoney, formatTickMoney } from "../../format.ts";
 import { type PageAnswer, type PageCall, showPage } from "../page.ts";
 import { Layout, Section, type SectionProps } from "../parts/layout.tsx";
-import { Time } from "../parts/inline.tsx";
-import { RequestStatus } from "../parts/requests.tsx";
+import { RequestStatus, Time } from "../parts/inline.tsx";
+import { Neighbors, neighborsQuery } from "../parts/request-neighbors.tsx";
 import { StackedColumns } from "../parts/stacked-columns.tsx";
 import { RowTable, type RowTableColumns, type RowTableProps } from "../parts/table.tsx";
 import { UsageTable } from "../parts/usage-table.tsx";
@@ -59,6 +59,11 @@ export function Use({ page, currency, usage, requests }: UseProps & OwnUse) {
         <UsageTable id="by-model" title="By model" rows={rows} currency={currency} grouping={grouping} />
       )}
       <LastRequests path={pathOf(page)} currency={currency} requests={requests} />
+      {requests.length === 0 ? null : (
+        <p>
+          <a href={`${pathOf(page)}/requests`}>All your requests</a>
+        </p>
+      )}
     </>
   );
 }
@@ -116,11 +121,14 @@ export function LastRequests({ path, currency, requests }: LastRequestsProps) {
 
 /** Page of one own request: its outcome and cause. */
 export async function showOwnRequest(page: PageCall): Promise<PageAnswer> {
-  const { body: request } = await page.api(`GET ${ME}/requests/{request}`);
+  const { body: request } = await page.api(`GET ${ME}/requests/{request}`, {
+    query: await neighborsQuery(page),
+  });
   const organization = await page.options.store.getOrganization(request.organization_id);
   const { sentence, action } = request.explanation;
   return showPage(
     <Layout page={page} title="Request">
+      <Neighbors page={page} path={`${pathOf(page)}/requests`} request={request} />
       <p class={`notice ${isSuccess(request) ? "good" : "bad"}`}>
         {sentence} {action === null ? null : <a href={`${pathOf(page)}#limits`}>See your limits</a>}
       </p>

@@ -4,7 +4,7 @@ import { AdminError } from "../../admin-error.ts";
 import { formatSumMoney } from "../../format.ts";
 import type { KeyHolder } from "../../principal.ts";
 import { FirstRequest, formatHideable, Headroom, StatusLimits, Whom } from "../parts/key-status.tsx";
-import { OwnTable, pathOf, readUse, showOwnRequest, Use } from "./own-use.tsx";
+import { OwnTable, pathOf, readUse, Use } from "./own-use.tsx";
 import { KEY_SETTINGS } from "../../../../shared/settings/key.ts";
 import { NO_PROBLEMS, type Problems, readBody, limitLines } from "../form.ts";
 import { type PageAnswer, type PageCall, type PageRoute, showForm, showPage, submit } from "../page.ts";
@@ -296,7 +296,6 @@ async function act(page: PageCall, { label, asks, run }: Action): Promise<PageAn
 
 export const ownPageRoutes: readonly PageRoute[] = [
   { method: "GET", path: PATH, member: true, key: true, run: (page) => showOwn(page) },
-  { method: "GET", path: `${PATH}/requests/:request`, member: true, key: true, run: showOwnRequest },
   { method: "POST", path: `${PATH}/keys`, member: true, run: createKey },
   ...ACTIONS.map((one): PageRoute => {
     const path = `${PATH}/keys/:key/${one.action}`;

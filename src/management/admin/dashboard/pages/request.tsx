@@ -5,19 +5,22 @@ import { formatRemedy } from "../../../../shared/envoy-reasons/reason.ts";
 import type { OwnerKind } from "../../../../data-path/store/types/owner-kinds.ts";
 import { type OrganizationPageCall, type PageAnswer, showPage } from "../page.ts";
 import { Layout, Section } from "../parts/layout.tsx";
-import { RequestStatus } from "../parts/requests.tsx";
+import { Neighbors, neighborsQuery } from "../parts/request-neighbors.tsx";
 import { Cell, Table } from "../parts/table.tsx";
-import { Time, UseLink } from "../parts/inline.tsx";
+import { RequestStatus, Time, UseLink } from "../parts/inline.tsx";
 import type { ExplainedRequestView, RequestView } from "../views.ts";
 
 type UpstreamView = NonNullable<ExplainedRequestView["upstream"]>;
 type CostPartView = NonNullable<ExplainedRequestView["explanation"]["cost"]>["parts"][number];
 
 export async function showRequest(page: OrganizationPageCall): Promise<PageAnswer> {
-  const request = (await page.api("GET /api/organizations/{organization}/requests/{request}")).body;
+  const { body: request } = await page.api("GET /api/organizations/{organization}/requests/{request}", {
+    query: await neighborsQuery(page),
+  });
   const { sentence, remedy, action } = request.explanation;
   return showPage(
     <Layout page={page} title="Request" section="requests">
+      <Neighbors page={page} path={`${page.base}/requests`} request={request} />
       <p class={`notice ${isSuccess(request) ? "good" : "bad"}`}>
         {sentence}{" "}
         {action === null ? null : (

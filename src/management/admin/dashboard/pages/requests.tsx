@@ -1,210 +1,224 @@
-/** *Requests*: recent requests with filters, their duration and cost. */
+/** *Requests*: recent requests over time and one by one, of an organization or of one's own. */
 import { AdminError } from "../../admin-error.ts";
 import { readKeyNames } from "../../api/names.ts";
-import { columnDecimals } from "../../../../shared/money/money.ts";
-import { shorten } from "../../../../shared/text/shorten.ts";
-import { formatAmount, formatCount, formatDuration } from "../../format.ts";
-import { nameKeys } from "../read-lists.ts";
-import { OWNER_KINDS } from "../../../../data-path/store/types/owner-kinds.ts";
-import { describeWanted, fieldOfOwner, resolveOwners } from "../owner-texts.ts";
-import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
+import { parseOwnerId } from "../owner-texts.ts";
+import {
+  type OrganizationPageCall,
+  type PageAnswer,
+  type PageCall,
+  type PageRoute,
+  showPage,
+} from "../page.ts";
+import { formatRequestsCsv } from "../format-requests-csv.ts";
 import { FilterProblem } from "../parts/filter-fields.tsx";
 import { Layout } from "../parts/layout.tsx";
-import { type ColumnKind, Older, pageQueryOf, RowTable, type RowTableColumns } from "../parts/table.tsx";
-import { RequestFilters, requestFiltersOf, RequestStatus, sessionPath } from "../parts/requests.tsx";
-import { Time } from "../parts/inline.tsx";
-import type { RequestPageView, RequestView } from "../views.ts";
+import { Older, pageQueryOf, RowTable } from "../parts/table.tsx";
+import { requestColumns } from "../parts/request-columns.tsx";
+import { RequestHistogram } from "../parts/request-histogram.tsx";
+import { LiveSwitch, RequestFilters } from "../parts/requests.tsx";
+import { queryOf, readRequestChoice, type RequestChoice } from "../request-choice.ts";
+import type { RequestCountsView, RequestPageView, RequestView } from "../views.ts";
+import { showOwnRequest } from "./own-use.tsx";
 import { showRequest } from "./request.tsx";
 
 const PATH = "/organizations/:organization/requests";
+const OWN_PATH = "/organizations/:organization/me/requests";
 const NOTHING: RequestPageView = { data: [], has_more: false, next: null };
 
-async function showRequests(page: OrganizationPageCall): Promise<PageAnswer> {
-  const filters = requestFiltersOf(page);
-  const [{ list, problem }, filterTexts, keys, chosen, catalog] = await Promise.all([
-    readRequests(page, filters),
-    describeFilters(page, filters),
-    nameKeys(page),
-    readKeyNames(page.options.store, page.organization.id, [filters["key_id"] ?? null]),
-    page.api("GET /api/catalog"),
+/** Scope of the page: an organization's requests, or one's own. */
+interface Explored {
+  readonly page: PageCall;
+  /** Start of the organization's paths. */
+  readonly base: string;
+  /** Path of the list. */
+  readonly path: string;
+  readonly organizationId: string;
+  readonly currency: string;
+  readonly isOwn: boolean;
+}
+
+function ofOrganization(page: OrganizationPageCall): Explored {
+  const { base, organization } = page;
+  const { id: organizationId, currency } = organization;
+  return { page, base, path: `${base}/requests`, organizationId, currency, isOwn: false };
+}
+
+async function ofOwn(page: PageCall): Promise<Explored> {
+  const organizationId = page.params["organization"] ?? "";
+  const organization = await page.options.store.getOrganization(organizationId);
+  const base = `/organizations/${organizationId}`;
+  const currency = organization?.currency ?? "";
+  return { page, base, path: `${base}/me/requests`, organizationId, currency, isOwn: true };
+}
+
+const listOf = ({ isOwn }: Explored) =>
+  isOwn
+    ? "GET /api/organizations/{organization}/me/requests"
+    : "GET /api/organizations/{organization}/requests";
+const countsOf = ({ isOwn }: Explored) =>
+  isOwn
+    ? "GET /api/organizations/{organization}/me/request-counts"
+    : "GET /api/organizations/{organization}/request-counts";
+
+async function showRequests(explored: Explored): Promise<PageAnswer> {
+  const { page, path, isOwn } = explored;
+  const choice = readRequestChoice(page);
+  const { list, counts, problem } = await tryToRead(explored, choice);
+  const [catalog, names] = await Promise.all([
+    isOwn ? null : page.api("GET /api/catalog"),
+    // Of one's own requests these are among the values: a name of another's would be told otherwise.
+    isOwn ? new Map<string, string>() : nameChosen(explored, choice),
   ]);
-  const models = catalog.body.data.map((model) => model.id);
   return showPage(
-    <Layout page={page} title="Requests" section="requests">
+    <Layout page={page} title={isOwn ? "Your requests" : "Requests"} section="requests">
       <RequestFilters
-        base={page.base}
-        filters={filterTexts}
-        keys={new Map([...keys, ...chosen])}
-        models={models}
-        upstreams={upstreamsOf(list.data)}
+        path={path}
+        choice={choice}
+        values={counts?.values ?? NO_VALUES}
+        names={names}
+        models={catalog?.body.data.map((model) => model.id) ?? []}
+        isOwn={isOwn}
       />
       {problem === null ? null : <FilterProblem text={problem} />}
-      {page.query.has("after") || problem !== null ? null : <LiveSwitch />}
+      {counts === null ? null : <RequestHistogram path={path} choice={choice} counts={counts} />}
+      {problem === null ? <LiveSwitch page={page} /> : null}
       <div id="requests">
-        {problem !== null ? null : (
-          <RowTable
-            label="Requests"
-            class="stack dense"
-            columns={columnsOf(page, columnDecimals(list.data.map((request) => request.cost_microcents)))}
-            rows={list.data}
-            empty={<Nothing page={page} filters={filters} isOver={list.next === null} />}
-          />
-        )}
+        {problem === null ? <Rows explored={explored} choice={choice} list={list} /> : null}
         <Older page={page} next={list.next} />
       </div>
       <p class="quiet">
-        Shows about 10,000 requests, and 2,000 that were rejected at once. A 404, 405 or 415, and a key that
-        is none, leave no entry: Envoy's access log has them.
+        Lists about the last 10,000 requests, and 2,000 that were rejected at once. Requests to an unknown
+        path or with an unknown key leave no entry here; Envoy's access log has them.
       </p>
     </Layout>,
     problem === null ? 200 : 400,
   );
 }
 
-function upstreamsOf(requests: readonly RequestView[]): readonly string[] {
-  const names = requests.flatMap(({ upstream }) => (upstream === null ? [] : [upstream.name]));
-  return [...new Set(names)].toSorted();
+interface Read {
+  readonly list: RequestPageView;
+  /** Null while the list is followed, and with a problem. */
+  readonly counts: RequestCountsView | null;
+  readonly problem: string | null;
 }
 
 /** Reads requests; problems of a filter are shown next to the fields. */
-async function readRequests(
-  page: OrganizationPageCall,
-  filters: Readonly<Record<string, string>>,
-): Promise<{ list: RequestPageView; problem: string | null }> {
+async function tryToRead(explored: Explored, choice: RequestChoice): Promise<Read> {
+  const { page } = explored;
   try {
-    const { body } = await page.api("GET /api/organizations/{organization}/requests", {
-      query: { ...pageQueryOf(page), ...(await resolveOwners(page.api, filters)) },
-    });
-    return { list: body, problem: null };
+    const filters = await queryOf(page, choice);
+    const [list, counts] = await Promise.all([
+      page.api(listOf(explored), { query: { ...pageQueryOf(page), ...filters } }),
+      page.query.has("live") ? null : page.api(countsOf(explored), { query: filters }),
+    ]);
+    return { list: list.body, counts: counts?.body ?? null, problem: null };
   } catch (error) {
-    if (error instanceof AdminError && error.status === 400) return { list: NOTHING, problem: error.message };
-    throw error;
+    if (!(error instanceof AdminError) || error.status !== 400) throw error;
+    return { list: NOTHING, counts: null, problem: error.message };
   }
 }
 
-/** Replaces ids of users and groups by names. */
-async function describeFilters(
-  page: OrganizationPageCall,
-  filters: Readonly<Record<string, string>>,
-): Promise<Readonly<Record<string, string>>> {
-  const texts = { ...filters };
-  for (const field of OWNER_KINDS.map(fieldOfOwner)) {
-    const text = filters[field];
-    if (text !== undefined) texts[field] = await describeWanted(page, text);
-  }
-  return texts;
+const NO_VALUES: RequestCountsView["values"] = {
+  key_id: [],
+  user_id: [],
+  group_id: [],
+  model: [],
+  upstream: [],
+  status: [],
+  tag: [],
+  session: [],
+};
+
+/** Reads the names of the chosen key, user and group: they may have no request. */
+async function nameChosen(
+  { page, organizationId }: Explored,
+  { filters }: RequestChoice,
+): Promise<ReadonlyMap<string, string>> {
+  const owners = [filters.user_id, filters.group_id].flatMap((text) => parseOwnerId(text ?? "") ?? []);
+  const { store } = page.options;
+  const [keys, others] = await Promise.all([
+    readKeyNames(store, organizationId, [filters.key_id ?? null]),
+    store.readOwnerNames(organizationId, owners),
+  ]);
+  return new Map([...keys, ...others]);
 }
 
-/** Switch for the script, which refreshes the list until paused. */
-function LiveSwitch() {
+interface RowsProps {
+  readonly explored: Explored;
+  readonly choice: RequestChoice;
+  readonly list: RequestPageView;
+}
+
+function Rows({ explored, choice, list }: RowsProps) {
   return (
-    <p class="live">
-      <button type="button" class="quiet" data-live="requests" aria-pressed="false" hidden>
-        Follow live
-      </button>{" "}
-      <span class="quiet" role="status" id="live-status"></span>
-    </p>
+    <RowTable
+      label="Requests"
+      class="list requests"
+      columns={requestColumns({ ...explored, choice, requests: list.data })}
+      rows={list.data}
+      groupOf={({ created_at: at }) => at.slice(0, "2026-11-21".length)}
+      empty={<Nothing explored={explored} choice={choice} isOver={list.next === null} />}
+    />
   );
 }
 
-interface NothingProps {
-  readonly page: OrganizationPageCall;
-  readonly filters: Readonly<Record<string, string>>;
-  readonly isOver: boolean;
-}
-
-function Nothing({ page, filters, isOver }: NothingProps) {
-  if (Object.keys(filters).length > 0) {
+function Nothing({ explored, choice, isOver }: Omit<RowsProps, "list"> & { readonly isOver: boolean }) {
+  if (Object.keys(choice.filters).length > 0 || choice.last !== null) {
     return <>{isOver ? "No requests match." : "None among the latest requests. Search older ones:"}</>;
   }
-  return (
-    <>
-      No requests yet. <a href={`${page.base}/try`}>Try it</a>
-    </>
-  );
+  return <>No requests yet. {explored.isOwn ? null : <a href={`${explored.base}/try`}>Try it</a>}</>;
 }
 
-/** @param decimals Decimals of all costs in the column. */
-function columnsOf(
-  { base, organization: { currency } }: OrganizationPageCall,
-  decimals: number,
-): RowTableColumns<RequestView> {
-  const number = (label: string, cell: (request: RequestView) => string, kind: ColumnKind = "number") => ({
-    label,
-    kind,
-    cell,
-  });
-  return [
-    {
-      label: "time",
-      cell: ({ id, created_at: at }) => (
-        <a href={`${base}/requests/${id}`}>
-          <Time at={at} exact />
-        </a>
-      ),
+/** Requests per read of the export: as many as the API allows. */
+const EXPORT_PAGE = "100";
+
+/** Downloads the filtered requests, read page by page while they are sent. */
+async function downloadRequests(explored: Explored): Promise<PageAnswer> {
+  const { page, organizationId } = explored;
+  const filters = await queryOf(page, readRequestChoice(page));
+  const close = page.options.reports.openExport(organizationId);
+  const lines = formatRequestsCsv(readAll(explored, filters, close));
+  return {
+    text: ReadableStream.from(lines).pipeThrough(new TextEncoderStream()),
+    headers: {
+      "content-type": "text/csv; charset=utf-8",
+      "content-disposition": `attachment; filename="requests-${organizationId}.csv"`,
     },
-    { label: "status", cell: (request) => <RequestStatus request={request} /> },
-    {
-      label: "key",
-      title: nameKey,
-      cell: (request) => (
-        <>
-          <bdi class="name">{nameKey(request)}</bdi>
-          <Owners request={request} />
-          <Session base={base} request={request} />
-        </>
-      ),
-    },
-    { label: "model", cell: ({ model }) => model ?? NONE },
-    number("duration", ({ duration_ms: ms }) => (ms === null ? NONE : formatDuration(ms))),
-    number(
-      "first token",
-      ({ first_token_ms: ms }) => (ms === null ? NONE : formatDuration(ms)),
-      "number rest",
-    ),
-    number("input", ({ input_tokens: tokens }) => formatCount(tokens)),
-    number("cached", ({ cached_input_tokens: tokens }) => formatCount(tokens), "number rest"),
-    number("output", ({ output_tokens: tokens }) => formatCount(tokens)),
-    number("cost", ({ cost_microcents: cost, error_code: error }) =>
-      cost === 0 && error !== null ? "none" : formatAmount(cost, currency, decimals),
-    ),
-    { label: "upstream", kind: "rest", cell: ({ upstream }) => <Upstream upstream={upstream} /> },
-  ];
+  };
 }
 
-const NONE = "–";
-
-function nameKey({ key_name: name, key_id: id }: RequestView): string {
-  return name ?? id;
+async function* readAll(
+  explored: Explored,
+  filters: Readonly<Record<string, string>>,
+  close: () => void,
+): AsyncGenerator<readonly RequestView[]> {
+  let after: string | null = null;
+  try {
+    do {
+      const place: Readonly<Record<string, string>> = after === null ? {} : { after };
+      const { body } = await explored.page.api(listOf(explored), {
+        query: { ...filters, ...place, limit: EXPORT_PAGE },
+      });
+      yield body.data;
+      after = body.next;
+    } while (after !== null);
+  } finally {
+    close();
+  }
 }
 
-/** Owners of a request, below its key. */
-function Owners({ request }: { request: RequestView }) {
-  const names = [request.user_name ?? request.user_id, request.group_name ?? request.group_id];
-  const shown = names.filter((name) => name !== null);
-  return shown.length === 0 ? null : <span class="below">{shown.join(", ")}</span>;
-}
-
-/** Session below the owners, with a link to all of its requests. */
-function Session({ base, request: { session_id: name } }: { base: string; request: RequestView }) {
-  if (name === null) return null;
-  return (
-    <span class="below">
-      session <a href={sessionPath(base, name)}>{shorten(name, 16)}</a>
-    </span>
-  );
-}
-
-function Upstream({ upstream }: Pick<RequestView, "upstream">) {
-  if (upstream === null) return <>{NONE}</>;
-  return (
-    <>
-      {upstream.name} <span class="whole">{upstream.status ?? "no response"}</span>
-    </>
-  );
-}
+const own = { member: true, key: true } as const;
 
 export const requestPageRoutes: readonly PageRoute[] = [
-  { method: "GET", path: PATH, runInOrganization: showRequests },
+  { method: "GET", path: PATH, runInOrganization: (page) => showRequests(ofOrganization(page)) },
+  { method: "GET", path: `${PATH}.csv`, runInOrganization: (page) => downloadRequests(ofOrganization(page)) },
   { method: "GET", path: `${PATH}/:request`, runInOrganization: showRequest },
+  { method: "GET", path: OWN_PATH, ...own, run: async (page) => showRequests(await ofOwn(page)) },
+  {
+    method: "GET",
+    path: `${OWN_PATH}.csv`,
+    ...own,
+    run: async (page) => downloadRequests(await ofOwn(page)),
+  },
+  { method: "GET", path: `${OWN_PATH}/:request`, ...own, run: showOwnRequest },
 ];

@@ -15,16 +15,19 @@ import { UsageTable } from "../parts/usage-table.tsx";
 import {
   addressOf,
   isOfListedRequests,
+  LATENCY,
   readUsageChoice,
   tagOf,
   USAGE_GROUPS,
   USAGE_METRICS,
   type UsageChoice,
   type UsageFilter,
+  type UsageMetric,
 } from "../usage-choice.ts";
 import { columnsOf, gatherBefore, gatherCost, gatherTokens, groupBy, keyNamesIn } from "../usage-columns.ts";
 import { addUp, readUsage, type UsageFigure } from "../usage-range.ts";
 import type { UsageRowView, UsageView } from "../views.ts";
+import { Latency, requestsPath } from "./usage-latency.tsx";
 
 const PATH = "/organizations/:organization/usage";
 /** Groups with a color of their own. */
@@ -37,6 +40,8 @@ interface Shown {
   readonly before: readonly UsageRowView[];
   readonly completeFrom: string | null;
   readonly tags: UsageView["tag_combinations"];
+  /** With health, by the unit of time; null: the figure is a sum. */
+  readonly latency: readonly UsageRowView[] | null;
 }
 
 /** Replaces names by ids in the filters. @throws AdminError 400 for an unknown name. */
@@ -48,13 +53,27 @@ async function resolveFilters(page: OrganizationPageCall, { filters }: UsageChoi
 async function readShown(page: OrganizationPageCall, choice: UsageChoice): Promise<Shown> {
   const { range, unit, by, metric } = choice;
   const filters = await resolveFilters(page, choice);
+  if (metric === LATENCY) return readLatency(page, choice, filters);
   const largest = { top: LARGEST, order: metric };
   const usage = await readUsage(page, `${unit},${by}`, { ...range, ...filters, ...largest });
   const before = isOfListedRequests(choice)
     ? []
     : (await readUsage(page, "day", { ...rangeBefore(range), ...filters })).data;
   const { data: rows, complete_from: completeFrom, tag_combinations: tags } = usage;
-  return { choice, rows, before, completeFrom, tags };
+  return { choice, rows, before, completeFrom, tags, latency: null };
+}
+
+async function readLatency(
+  page: OrganizationPageCall,
+  choice: UsageChoice,
+  filters: Readonly<Record<string, string>>,
+): Promise<Shown> {
+  const { range, unit, by } = choice;
+  const query = { ...range, ...filters, health: "true" };
+  const usage = await readUsage(page, by, { ...query, top: LARGEST, order: "requests" });
+  const { data: latency } = await readUsage(page, unit, query);
+  const { data: rows, complete_from: completeFrom, tag_combinations: tags } = usage;
+  return { choice, rows, before: [], completeFrom, tags, latency };
 }
 
 /** Reads usage; problems of a filter are shown next to the fields. */
@@ -65,7 +84,10 @@ async function tryToRead(page: OrganizationPageCall): Promise<{ shown: Shown; pr
   } catch (error) {
     if (!(error instanceof AdminError) || error.status !== 400) throw error;
     const tags = { kept: 0, most: 0, has_other: false, names: [] };
-    return { shown: { choice, rows: [], before: [], completeFrom: null, tags }, problem: error.message };
+    return {
+      shown: { choice, rows: [], before: [], completeFrom: null, tags, latency: null },
+      problem: error.message,
+    };
   }
 }
 
@@ -104,6 +126,8 @@ async function showUsage(page: OrganizationPageCall): Promise<PageAnswer> {
       <Totals shown={shown} currency={currency} />
       {shown.rows.length === 0 ? (
         <p class="card empty">No usage in these days.</p>
+      ) : shown.latency !== null ? (
+        <Latency page={page} choice={choice} rows={shown.rows} overTime={shown.latency} />
       ) : (
         <>
           <Charts shown={shown} currency={currency} />
@@ -139,12 +163,12 @@ function Incomplete({ shown: { choice, completeFrom } }: Pick<FiguresProps, "sho
   if (!isOfListedRequests(choice)) return null;
   return (
     <p class={completeFrom === null ? "quiet" : "notice warn"}>
-      Hours and sessions come from the request log, which has about the last 10,000 requests.
+      Hours, upstreams, sessions and latency come from the list of requests, about the last 10,000.
       {completeFrom === null ? null : (
         <>
           {" "}
-          Requests before {formatExactTime(completeFrom)} are missing here. Choose days and no session for
-          all.
+          Requests before {formatExactTime(completeFrom)} are missing here. Choose days and another figure or
+          grouping for all.
         </>
       )}
     </p>
@@ -207,6 +231,11 @@ function describeChange(now: number, before: number): string {
   return `${percent > 0 ? "+" : percent < 0 ? "−" : "±"}${formatCount(Math.abs(percent))} %`;
 }
 
+/** Returns the figure of charts and shares. */
+function sumOf({ metric }: UsageChoice): UsageMetric {
+  return metric === LATENCY ? "requests" : metric;
+}
+
 /** "key", "tag team" */
 function describeGroup({ by }: UsageChoice): string {
   const tag = tagOf(by);
@@ -216,7 +245,8 @@ function describeGroup({ by }: UsageChoice): string {
 /** Tables with the charts' figures. */
 function Tables({ page, shown, currency }: FiguresProps & { readonly page: OrganizationPageCall }) {
   const { choice, rows } = shown;
-  const { by, metric } = choice;
+  const { by } = choice;
+  const metric = sumOf(choice);
   const columns = columnsOf(choice.range, choice.unit);
   const tag = tagOf(by);
   return (
@@ -256,6 +286,7 @@ const NARROWED: Readonly<Record<string, { readonly filter: UsageFilter; readonly
 function narrowTo({ base }: OrganizationPageCall, choice: UsageChoice, group: string): string | null {
   const tag = tagOf(choice.by);
   const { filter, by } = NARROWED[choice.by] ?? { filter: "tag", by: USAGE_GROUPS[0] };
+  if (choice.by === "upstream") return requestsPath({ base }, choice.by, group);
   if (group === "" || (tag !== null && group === "other")) return null;
   const filters = { ...choice.filters, [filter]: tag === null ? group : `${tag}=${group}` };
   return `${base}/usage?${addressOf({ ...choice, by, filters })}`;
@@ -263,7 +294,7 @@ function narrowTo({ base }: OrganizationPageCall, choice: UsageChoice, group: st
 
 function Charts({ shown, currency }: FiguresProps) {
   const { choice, rows, before } = shown;
-  const { label, of, unitOf, format, formatTick } = USAGE_METRICS[choice.metric];
+  const { label, of, unitOf, format, formatTick } = USAGE_METRICS[sumOf(choice)];
   const title = `${label} by ${describeGroup(choice)}`;
   const columns = columnsOf(choice.range, choice.unit);
   return (
@@ -296,7 +327,16 @@ function Charts({ shown, currency }: FiguresProps) {
 /** Downloads rows with all groups; a session and a tag if the page groups by them. */
 async function downloadUsage(page: OrganizationPageCall): Promise<PageAnswer> {
   const choice = readUsageChoice(page);
-  const groups = [...new Set([choice.unit, "key", "user", "group", "model", choice.by])];
+  const groups = [
+    ...new Set([
+      choice.unit,
+      "key",
+      "user",
+      "group",
+      "model",
+      ...(choice.by === "upstream" ? [] : [choice.by]),
+    ]),
+  ];
   const filters = await resolveFilters(page, choice);
   const { data } = await readUsage(page, groups.join(","), { ...choice.range, ...filters });
   const { from, to } = choice.range;

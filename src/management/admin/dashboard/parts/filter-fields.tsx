@@ -1,4 +1,6 @@
 /** Fields of filter forms of lists and charts, named as in the URL. */
+import { isDay } from "../../../../shared/time/calendar.ts";
+import { addDays } from "../../../../shared/time/day-range.ts";
 import type { OwnerKind } from "../../../../data-path/store/types/owner-kinds.ts";
 import { fieldOfOwner } from "../owner-texts.ts";
 
@@ -95,6 +97,26 @@ export function DayField({ name, label, value }: { name: string; label: string; 
       <input id={name} name={name} type="date" value={value.slice(0, "2026-11-21".length)} />
     </div>
   );
+}
+
+/** Field for a UTC time; a day in the URL means its start, or its end. */
+export function TimeField({ name, label, value, isEnd = false }: TimeFieldProps) {
+  const day = isEnd && isDay(value) ? addDays(value, 1) : value;
+  const time = isDay(day) ? `${day}T00:00` : day.replace(/(?:\.\d+)?Z$/, "");
+  return (
+    <div>
+      <label for={name}>{label}</label>
+      <input id={name} name={name} type="datetime-local" step="1" value={time} />
+    </div>
+  );
+}
+
+interface TimeFieldProps {
+  readonly name: string;
+  readonly label: string;
+  /** From the URL. */
+  readonly value: string;
+  readonly isEnd?: boolean;
 }
 
 /** Problem of the filters. */

@@ -1,5 +1,5 @@
 /** Inline elements: links, states, times. */
-import type { KeyView, OrganizationView } from "../views.ts";
+import type { KeyView, OrganizationView, RequestView } from "../views.ts";
 import { describeState } from "../../../../shared/settings/state.ts";
 import { formatExactTime, formatTime } from "../../format.ts";
 
@@ -46,6 +46,18 @@ const LEVELS = { good: "good", warning: "warn", bad: "bad", off: "off" } as cons
 export function State({ state }: { state: KeyView["state"] | OrganizationView["state"] }) {
   const { words, level } = describeState(state);
   return <span class={`state ${LEVELS[level]}`}>{words}</span>;
+}
+
+/** Formats "402 hard_cap_reached". */
+export function RequestStatus({ request }: { request: Pick<RequestView, "status" | "error_code"> }) {
+  const { status, error_code: code } = request;
+  const level = status === null || status >= 400 || code !== null ? "bad" : "good";
+  return (
+    <>
+      <span class={`state ${level}`}>{status ?? "lost"}</span>
+      {code === null ? null : ` ${code}`}
+    </>
+  );
 }
 
 interface TimeProps {

@@ -12,6 +12,8 @@ export interface Spot {
   readonly width: number;
   /** First a title, then values. */
   readonly lines: readonly SpotLine[];
+  /** Address that it is a link to. Omitted: none. */
+  readonly href?: string;
 }
 
 export interface SpotLine {
@@ -37,6 +39,8 @@ interface PlotProps {
   readonly unit: string;
   /** Draws one of the two sizes. */
   readonly draw: (area: Area) => Drawing;
+  /** Half as high, above a list. */
+  readonly isLow?: boolean;
 }
 
 export interface Drawing {
@@ -52,6 +56,7 @@ const SIZES = [
   { class: "for-screen", width: 960, height: 296 },
   { class: "for-phone", width: 340, height: 246 },
 ] as const;
+const LOW_HEIGHT = 150;
 const MARGIN = { top: 30, right: 24, bottom: 26, left: 64 };
 const LINE_HEIGHT = 18;
 /** Distance between a spot and the box of its values. */
@@ -64,10 +69,11 @@ const CHARACTER_WIDTH = 7;
 const BOLD_WIDTH = 8.5;
 
 /** Chart. A table below it has the same values. */
-export function Plot({ label, unit, draw }: PlotProps) {
+export function Plot({ label, unit, draw, isLow = false }: PlotProps) {
+  const sizes = SIZES.map((size) => ({ ...size, height: isLow ? LOW_HEIGHT : size.height }));
   return (
     <>
-      {SIZES.map((size) => (
+      {sizes.map((size) => (
         <svg
           class={`chart ${size.class}`}
           viewBox={`0 0 ${size.width} ${size.height}`}
@@ -128,13 +134,9 @@ function ValueSpot({ spot, area }: { spot: Spot; area: Area }) {
   const isRightFree = spot.x + aside + width <= area.width;
   const beside = isRightFree ? spot.x + aside : spot.x - aside - width;
   const left = Math.min(area.width - width, Math.max(0, beside));
-  return (
-    <g
-      class="spot"
-      tabindex={0}
-      role="img"
-      aria-label={spot.lines.map((line) => fitLine(line, Infinity)).join(", ")}
-    >
+  const label = spot.lines.map((line) => fitLine(line, Infinity)).join(", ");
+  const parts = (
+    <>
       <rect
         class="reach"
         x={round(spot.x - spot.width / 2)}
@@ -150,7 +152,16 @@ function ValueSpot({ spot, area }: { spot: Spot; area: Area }) {
           </text>
         ))}
       </g>
+    </>
+  );
+  return spot.href === undefined ? (
+    <g class="spot" tabindex={0} role="img" aria-label={label}>
+      {parts}
     </g>
+  ) : (
+    <a class="spot" href={spot.href} aria-label={label}>
+      {parts}
+    </a>
   );
 }
 

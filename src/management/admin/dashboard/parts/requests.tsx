@@ -1,118 +1,152 @@
-/** Filter of requests; its values stay in the URL. */
-import type { OrganizationPageCall } from "../page.ts";
-import { Choice, DayField, OwnerField, TextField } from "./filter-fields.tsx";
-import type { RequestView } from "../views.ts";
-
-/** Names as in the API. */
-const REQUEST_FILTERS = [
-  "key_id",
-  "user_id",
-  "group_id",
-  "model",
-  "upstream",
-  "status",
-  "tag",
-  "session",
-  "from",
-  "to",
-  "id",
-] as const;
-
-const STATUSES = ["2xx", "4xx", "5xx", "hard_cap_reached", "rate_limit_exceeded", "upstream_error"] as const;
-
-/** Reads the filter from the URL. */
-export function requestFiltersOf(page: OrganizationPageCall): Record<string, string> {
-  return Object.fromEntries(
-    REQUEST_FILTERS.flatMap((name) => {
-      const value = (page.query.get(name) ?? "").trim();
-      return value === "" ? [] : [[name, value]];
-    }),
-  );
-}
+/** Form that filters requests, and their status. */
+import { formatCount } from "../../format.ts";
+import type { PageCall } from "../page.ts";
+import { addressOf, LAST, type RequestChoice, type RequestFilterName } from "../request-choice.ts";
+import type { RequestCountsView } from "../views.ts";
+import { Choice, TextField, TimeField } from "./filter-fields.tsx";
+import { REQUEST_COLUMNS, shownColumns } from "./request-columns.tsx";
 
 /** Returns the path of all requests of a session. @param base Start of the organization's paths. */
 export function sessionPath(base: string, name: string): string {
   return `${base}/requests?${new URLSearchParams({ session: name }).toString()}`;
 }
 
+type ValuesView = RequestCountsView["values"];
+
 interface RequestFiltersProps {
-  /** Start of the organization's paths. */
-  readonly base: string;
-  /** Values for people, see `OwnerField`. */
-  readonly filters: Readonly<Record<string, string>>;
-  /** Names by id. */
-  readonly keys: ReadonlyMap<string, string>;
+  /** Path of the list. */
+  readonly path: string;
+  readonly choice: RequestChoice;
+  /** Values among the requests shown. */
+  readonly values: ValuesView;
+  /** Names of chosen keys, users and groups by id. */
+  readonly names: ReadonlyMap<string, string>;
   readonly models: readonly string[];
-  /** Suggested upstreams: any other may be typed. */
-  readonly upstreams: readonly string[];
+  /** True if the requests are of one user or key. */
+  readonly isOwn: boolean;
 }
 
-export function RequestFilters({ base, filters, keys, models, upstreams }: RequestFiltersProps) {
-  const path = `${base}/requests`;
-  const given = (name: string): string => filters[name] ?? "";
-  return (
-    <form method="get" action={path} class="filters" role="search" aria-label="Filter requests">
-      <Choice name="key_id" label="Key" value={given("key_id")} choices={keys} />
-      <OwnerField kind="user" label="User" value={given("user_id")} base={base} />
-      <OwnerField kind="group" label="Group" value={given("group_id")} base={base} />
-      <Choice
-        name="model"
-        label="Model"
-        value={given("model")}
-        choices={new Map(models.map((id) => [id, id]))}
-      />
-      <TextField
-        name="upstream"
-        label="Upstream"
-        value={given("upstream")}
-        placeholder="its name"
-        suggestions={upstreams}
-      />
-      <TextField
-        name="status"
-        label="Status or code"
-        value={given("status")}
-        placeholder="402, 5xx, …"
-        suggestions={STATUSES}
-      />
-      <TextField name="tag" label="Tag" value={given("tag")} placeholder="team=search" />
-      <TextField name="session" label="Session" value={given("session")} placeholder="its whole name" />
-      <DayField name="from" label="From" value={given("from")} />
-      <DayField name="to" label="To" value={given("to")} />
-      <TextField name="id" label="Request id" value={given("id")} placeholder="req_… or a part" />
-      <div class="buttons">
-        <button type="submit">Filter</button>
-        {Object.keys(filters).length === 0 ? null : <a href={path}>Show all</a>}
-      </div>
-    </form>
-  );
+interface ChoiceOfValues {
+  readonly name: keyof ValuesView;
+  readonly label: string;
+  readonly isOfOthers?: true;
+  /** True if it is offered also without a value. */
+  readonly isFirst?: true;
 }
 
-/** Formats "402 hard_cap_reached". */
-export function RequestStatus({ request }: { request: Pick<RequestView, "status" | "error_code"> }) {
-  const { status, error_code: code } = request;
-  const level = status === null || status >= 400 || code !== null ? "bad" : "good";
-  return (
-    <span class={`state ${level}`}>
-      {status ?? (code === null ? "lost" : null)}
-      {status === null || code === null ? null : " "}
-      {code === null ? null : <Breakable word={code} />}
-    </span>
-  );
-}
+const CHOICES: readonly ChoiceOfValues[] = [
+  { name: "status", label: "Status", isFirst: true },
+  { name: "model", label: "Model", isFirst: true },
+  { name: "key_id", label: "Key", isFirst: true },
+  { name: "user_id", label: "User", isOfOthers: true },
+  { name: "group_id", label: "Group", isOfOthers: true },
+  { name: "upstream", label: "Upstream" },
+  { name: "tag", label: "Tag" },
+  { name: "session", label: "Session" },
+];
 
-/** Allows line breaks after underscores, since codes are long. */
-function Breakable({ word }: { word: string }) {
-  const [first = "", ...rest] = word.split("_");
+const STATUSES = [
+  ["2xx", "succeeded (2xx)"],
+  ["4xx", "rejected (4xx)"],
+  ["5xx", "failed (5xx)"],
+] as const;
+
+export function RequestFilters(props: RequestFiltersProps) {
+  const { path, choice, values, isOwn } = props;
+  const { filters, last, columns } = choice;
+  const isChosen = Object.keys(filters).length > 0 || last !== null;
   return (
     <>
-      {first}
-      {rest.map((part) => (
-        <>
-          _<wbr />
-          {part}
-        </>
-      ))}
+      <p class="presets">
+        {Object.entries(LAST).map(([name, { label }]) => (
+          <a
+            href={addressOf(path, withLast(choice, name as keyof typeof LAST))}
+            aria-current={name === last ? "true" : undefined}
+          >
+            {label}
+          </a>
+        ))}
+        {isChosen ? <a href={addressOf(path, { filters: {}, last: null, columns })}>Show all</a> : null}
+      </p>
+      <form method="get" action={path} class="filters" role="search" aria-label="Filter requests">
+        {last === null ? null : <input type="hidden" name="last" value={last} />}
+        {CHOICES.filter(
+          ({ name, isFirst, isOfOthers }) =>
+            !(isOwn && isOfOthers) && (isFirst || values[name].length > 0 || filters[name] !== undefined),
+        ).map(({ name, label }) => (
+          <Choice name={name} label={label} value={filters[name] ?? ""} choices={choicesOf(props, name)} />
+        ))}
+        <TimeField name="from" label="From, UTC" value={filters.from ?? ""} />
+        <TimeField name="to" label="To, UTC" value={filters.to ?? ""} isEnd />
+        <TextField name="id" label="Request id" value={filters.id ?? ""} placeholder="req_… or a part" />
+        <ColumnChoice choice={choice} isOwn={isOwn} />
+        <div class="buttons">
+          <button type="submit">Filter</button>
+          <a href={addressOf(`${path}.csv`, { ...choice, columns: null })}>Download CSV</a>
+        </div>
+      </form>
     </>
+  );
+}
+
+function withLast(choice: RequestChoice, last: keyof typeof LAST): RequestChoice {
+  const { from: _from, to: _to, ...filters } = choice.filters;
+  return { ...choice, filters, last };
+}
+
+/** Lists values with the number of their requests, then other known ones. */
+function choicesOf(
+  { values, names, models }: RequestFiltersProps,
+  name: keyof ValuesView & RequestFilterName,
+): ReadonlyMap<string, string> {
+  const counted = values[name].map(({ value, name: called, requests }) => {
+    return [value, `${called ?? value} · ${formatCount(requests)}`] as const;
+  });
+  const known = {
+    ...(name === "model" ? Object.fromEntries(models.map((id) => [id, id])) : {}),
+    ...(name.endsWith("_id") ? Object.fromEntries(names) : {}),
+  };
+  const first = name === "status" ? STATUSES : [];
+  return new Map([
+    ...first,
+    ...counted,
+    ...Object.entries(known).filter(([id]) => !isCounted(values[name], id)),
+  ]);
+}
+
+function isCounted(values: ValuesView[keyof ValuesView], id: string): boolean {
+  return values.some(({ value }) => value === id);
+}
+
+/** Boxes of the columns, behind a button. */
+function ColumnChoice({ choice, isOwn }: Pick<RequestFiltersProps, "choice" | "isOwn">) {
+  const shown = new Set(shownColumns(choice).map(([name]) => name));
+  return (
+    <details class="columns-choice">
+      <summary>Columns</summary>
+      <fieldset class="boxes">
+        <legend class="hidden">Columns</legend>
+        {Object.entries(REQUEST_COLUMNS)
+          .filter(([, { isOfOthers }]) => !(isOwn && isOfOthers === true))
+          .map(([name, { label }]) => (
+            <label>
+              <input type="checkbox" name="column" value={name} checked={shown.has(name)} /> {label}
+            </label>
+          ))}
+      </fieldset>
+    </details>
+  );
+}
+
+/** Switch for the script, which refreshes the list until paused. */
+export function LiveSwitch({ page }: { page: PageCall }) {
+  if (page.query.has("after")) return null;
+  return (
+    <p class="live">
+      <button type="button" class="quiet" data-live="requests" aria-pressed="false" hidden>
+        Follow live
+      </button>{" "}
+      <span class="quiet" role="status" id="live-status"></span>
+    </p>
   );
 }

@@ -16,6 +16,9 @@ interface StackedColumnsProps {
   /** Formats a value in full, and on the axis. */
   readonly format: (value: number) => string;
   readonly formatTick: (value: number) => string;
+  /** Returns the address that a column is a link to. Omitted: none. */
+  readonly hrefOf?: (index: number) => string;
+  readonly isLow?: boolean;
 }
 
 /** Number of distinguishable colors; the last one is for all others. */
@@ -25,12 +28,17 @@ const LABELS_OF_VALUES = 5;
 
 export function StackedColumns(props: StackedColumnsProps) {
   const series = gatherOthers(props.series);
-  const entries = series.map(({ name }, index) => ({ label: name, class: colorOf(index) }));
+  const entries = series.map((one, index) => ({ label: one.name, class: colorOf(one, index) }));
   const before = props.before ? [{ label: "the period before", class: "before" }] : [];
   return (
     <>
       <Legend entries={[...entries, ...before]} />
-      <Plot label={props.label} unit={props.unit} draw={(area) => drawColumns({ ...props, series }, area)} />
+      <Plot
+        label={props.label}
+        unit={props.unit}
+        draw={(area) => drawColumns({ ...props, series }, area)}
+        isLow={props.isLow === true}
+      />
     </>
   );
 }
@@ -68,12 +76,13 @@ function drawColumns(props: StackedColumnsProps, { width, height }: Area): Drawi
       x: middle(index),
       width: x.step(),
       lines: describeColumn({ ...props, before }, index),
+      ...(props.hrefOf && { href: props.hrefOf(index) }),
     })),
     baseline: y(0),
     shapes: (
       <>
         {layers.map((layer, position) => (
-          <g class={colorOf(position)}>
+          <g class={colorOf(series[position], position)}>
             {layer.map(([from, to], index) =>
               to > from ? (
                 <rect
@@ -118,6 +127,6 @@ function listTicks(
   );
 }
 
-function colorOf(position: number): string {
-  return `color-${position % COLORS}`;
+function colorOf(series: ColumnSeries | undefined, position: number): string {
+  return series?.class ?? `color-${position % COLORS}`;
 }

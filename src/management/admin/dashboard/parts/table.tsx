@@ -2,8 +2,8 @@ import type { Child } from "hono/jsx";
 import type { PageCall } from "../page.ts";
 import { ConfirmedForm, type ConfirmedProps } from "./fields.tsx";
 
-/** `number`: right-aligned. `wide`: contains a bar. `rest`: hidden if a table has no room. */
-export type ColumnKind = "number" | "wide" | "rest" | "number rest";
+/** `number`: right-aligned. `wide`: contains a bar. `rest`: hidden if a table has no room. `main`: shown on a phone. */
+export type ColumnKind = "number" | "wide" | "rest" | "number rest" | "main" | "number main";
 export type Column = string | HeadedColumn;
 
 interface HeadedColumn {
@@ -85,6 +85,8 @@ export interface RowTableProps<Row> extends Omit<TableProps, "columns" | "childr
   readonly columns: RowTableColumns<Row>;
   readonly rows: readonly Row[];
   readonly classOf?: (row: Row) => string | undefined;
+  /** Heading of rows that follow each other. Omitted: no headings. */
+  readonly groupOf?: (row: Row) => string;
   /** Text without rows. Omitted: an empty table. */
   readonly empty?: Child;
   /** Name of the boxes that choose rows. Omitted: no boxes. */
@@ -92,25 +94,48 @@ export interface RowTableProps<Row> extends Omit<TableProps, "columns" | "childr
 }
 
 /** Table with one row per item. */
-export function RowTable<Row>({ columns, rows, classOf, empty, chosen, ...table }: RowTableProps<Row>) {
+export function RowTable<Row>(props: RowTableProps<Row>) {
+  const { columns, rows, classOf, groupOf, empty, chosen, ...table } = props;
   if (rows.length === 0 && empty !== undefined) return <p class="card empty">{empty}</p>;
   const [head, ...others] = columns;
+  const groups = groupOf === undefined ? [] : rows.map(groupOf);
   return (
     <Table {...table} columns={columns}>
-      {rows.map((row) => (
-        <tr class={classOf?.(row)}>
-          <th scope="row" title={head.title?.(row)}>
-            {chosen === undefined ? null : <Box name={chosen} of={row as ChosenRow} />}
-            {head.cell(row)}
-          </th>
-          {others.map(({ label, short = label, kind, title, cell }) => (
-            <Cell label={short} {...(kind && { kind })} {...(title && { title: title(row) })}>
-              {cell(row)}
-            </Cell>
-          ))}
-        </tr>
+      {rows.map((row, index) => (
+        <>
+          <GroupHead group={groups[index]} before={groups[index - 1]} span={columns.length} />
+          <tr class={classOf?.(row)}>
+            <th scope="row" title={head.title?.(row)}>
+              {chosen === undefined ? null : <Box name={chosen} of={row as ChosenRow} />}
+              {head.cell(row)}
+            </th>
+            {others.map(({ label, short = label, kind, title, cell }) => (
+              <Cell label={short} {...(kind && { kind })} {...(title && { title: title(row) })}>
+                {cell(row)}
+              </Cell>
+            ))}
+          </tr>
+        </>
       ))}
     </Table>
+  );
+}
+
+interface GroupHeadProps {
+  readonly group: string | undefined;
+  /** Group of the row before. */
+  readonly before: string | undefined;
+  readonly span: number;
+}
+
+function GroupHead({ group, before, span }: GroupHeadProps) {
+  if (group === undefined || group === before) return null;
+  return (
+    <tr class="group">
+      <th scope="rowgroup" colspan={span}>
+        {group}
+      </th>
+    </tr>
   );
 }
 
@@ -150,6 +175,7 @@ export function Older({ page, next }: { page: PageCall; next: string | null }) {
   if (next === null) return null;
   const query = new URLSearchParams(page.query);
   query.delete("done");
+  query.delete("live");
   query.set("after", next);
   return (
     <p>

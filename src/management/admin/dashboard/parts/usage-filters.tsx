@@ -4,6 +4,7 @@ import { addDays, type DayRange } from "../../../../shared/time/day-range.ts";
 import type { OrganizationPageCall } from "../page.ts";
 import {
   addressOf,
+  LATENCY,
   tagOf,
   USAGE_GROUPS,
   USAGE_METRICS,
@@ -30,7 +31,8 @@ interface UsageFiltersProps {
 export function UsageFilters({ page, choice, keys, models, tags }: UsageFiltersProps) {
   const path = `${page.base}/usage`;
   const { range, unit, by, metric, filters } = choice;
-  const metrics = Object.entries(USAGE_METRICS).map(([name, { label }]) => [name, label] as const);
+  const sums = Object.entries(USAGE_METRICS).map(([name, { label }]) => [name, label] as const);
+  const metrics = [...sums, [LATENCY, "Latency and success"] as const];
   return (
     <>
       <p class="presets">

@@ -1,0 +1,179 @@
+/** Columns of *Requests*: one line per request. A value is a link to the requests that have it. */
+import type { Child } from "hono/jsx";
+import { columnDecimals } from "../../../../shared/money/money.ts";
+import { formatAmount, formatCount, formatDuration } from "../../format.ts";
+import { narrowTo, type RequestChoice, type RequestFilterName } from "../request-choice.ts";
+import type { RequestView } from "../views.ts";
+import { RequestStatus } from "./inline.tsx";
+import type { ColumnKind, RowTableColumns } from "./table.tsx";
+
+interface Explored {
+  /** Path of the list. */
+  readonly path: string;
+  readonly choice: RequestChoice;
+}
+
+interface RequestColumn {
+  readonly label: string;
+  readonly kind?: ColumnKind;
+  /** Shown unless others are chosen. */
+  readonly isUsual?: true;
+  /** Omitted from one's own requests. */
+  readonly isOfOthers?: true;
+  /** Filter that the value is a link to. */
+  readonly filter?: RequestFilterName;
+  /** Value of the filter, if it is not the text. */
+  readonly wanted?: (request: RequestView) => string | null;
+  /** @param decimals Decimals of all costs in the column. */
+  readonly cell: (request: RequestView, decimals: number) => Child;
+}
+
+const duration = (ms: number | null): string => (ms === null ? NONE : formatDuration(ms));
+const NONE = "–";
+
+/** By their names in the URL. */
+export const REQUEST_COLUMNS: Readonly<Record<string, RequestColumn>> = {
+  status: {
+    label: "status",
+    kind: "main",
+    isUsual: true,
+    cell: (request) => <RequestStatus request={request} />,
+  },
+  key: {
+    label: "key",
+    isUsual: true,
+    filter: "key_id",
+    wanted: ({ key_id: id }) => id,
+    cell: ({ key_name: name, key_id: id }) => name ?? id,
+  },
+  user: {
+    label: "user",
+    kind: "rest",
+    isUsual: true,
+    isOfOthers: true,
+    filter: "user_id",
+    wanted: ({ user_id: id }) => id,
+    cell: ({ user_name: name, user_id: id }) => name ?? id,
+  },
+  group: {
+    label: "group",
+    kind: "rest",
+    isOfOthers: true,
+    filter: "group_id",
+    wanted: ({ group_id: id }) => id,
+    cell: ({ group_name: name, group_id: id }) => name ?? id,
+  },
+  model: { label: "model", kind: "main", isUsual: true, filter: "model", cell: ({ model }) => model },
+  duration: {
+    label: "duration",
+    kind: "number",
+    isUsual: true,
+    cell: ({ duration_ms: ms }) => duration(ms),
+  },
+  first_token: {
+    label: "first token",
+    kind: "number rest",
+    isUsual: true,
+    cell: ({ first_token_ms: ms }) => duration(ms),
+  },
+  input: {
+    label: "input",
+    kind: "number rest",
+    isUsual: true,
+    cell: ({ input_tokens: tokens }) => formatCount(tokens),
+  },
+  cached: {
+    label: "cached",
+    kind: "number rest",
+    cell: ({ cached_input_tokens: tokens }) => formatCount(tokens),
+  },
+  output: {
+    label: "output",
+    kind: "number rest",
+    isUsual: true,
+    cell: ({ output_tokens: tokens }) => formatCount(tokens),
+  },
+  cost: {
+    label: "cost",
+    kind: "number main",
+    isUsual: true,
+    cell: ({ cost_microcents: cost, error_code: code }, decimals) =>
+      cost === 0 && code !== null ? "none" : formatAmount(cost, "", decimals).trim(),
+  },
+  upstream: {
+    label: "upstream",
+    kind: "rest",
+    filter: "upstream",
+    cell: ({ upstream }) => upstream?.name ?? null,
+  },
+  session: { label: "session", kind: "rest", filter: "session", cell: ({ session_id: id }) => id },
+  tags: {
+    label: "tags",
+    kind: "rest",
+    filter: "tag",
+    cell: ({ tags }) =>
+      Object.entries(tags)
+        .map(([name, value]) => `${name}=${value}`)
+        .join(",") || null,
+  },
+  route: { label: "route", kind: "rest", cell: ({ route }) => route },
+  id: { label: "request id", kind: "rest", cell: ({ id }) => <code>{id}</code> },
+};
+
+/** Returns the chosen columns, or the usual ones. */
+export function shownColumns({ columns }: Pick<RequestChoice, "columns">) {
+  return Object.entries(REQUEST_COLUMNS).filter(([name, { isUsual }]) =>
+    columns === null ? isUsual === true : columns.includes(name),
+  );
+}
+
+interface RequestColumnsProps extends Explored {
+  readonly currency: string;
+  readonly isOwn: boolean;
+  readonly requests: readonly RequestView[];
+}
+
+/** The first column is the time, a link to the request. */
+export function requestColumns(props: RequestColumnsProps): RowTableColumns<RequestView> {
+  const { path, choice, currency, isOwn, requests } = props;
+  const decimals = columnDecimals(requests.map((request) => request.cost_microcents));
+  const shown = shownColumns(choice).filter(([, { isOfOthers }]) => !(isOwn && isOfOthers === true));
+  return [
+    {
+      label: "time, UTC",
+      cell: ({ id, created_at: at }) => (
+        <a href={narrowTo(`${path}/${id}`, choice, {})}>
+          <time datetime={at}>{at.slice("2026-11-21T".length, "2026-11-21T14:03:59".length)}</time>
+        </a>
+      ),
+    },
+    ...shown.map(([name, column]) => ({
+      label: name === "cost" ? `cost, ${currency}` : column.label,
+      short: column.label,
+      ...(column.kind && { kind: column.kind }),
+      cell: (request: RequestView) => (
+        <Value explored={props} column={column} request={request} decimals={decimals} />
+      ),
+    })),
+  ];
+}
+
+interface ValueProps {
+  readonly explored: Explored;
+  readonly column: RequestColumn;
+  readonly request: RequestView;
+  readonly decimals: number;
+}
+
+function Value({ explored: { path, choice }, column, request, decimals }: ValueProps) {
+  const { filter, wanted, cell } = column;
+  const text = cell(request, decimals);
+  if (text === null) return <>{NONE}</>;
+  const value = wanted?.(request) ?? (typeof text === "string" ? text : null);
+  if (filter === undefined || value === null) return <>{text}</>;
+  return (
+    <a href={narrowTo(path, choice, { [filter]: value })} title={String(text)}>
+      <bdi>{text}</bdi>
+    </a>
+  );
+}
