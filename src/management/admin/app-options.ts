@@ -1,5 +1,6 @@
 /** Options of the admin server, shared with the parts that add routes to it. */
 import type { Hono } from "hono";
+import type { HostFinding } from "../../shared/host/finding.ts";
 import type { ApiServices } from "./api/route.ts";
 import type { IdentityProviders } from "./identity/identity-providers.ts";
 import type { Principal } from "./principal.ts";
@@ -29,6 +30,8 @@ export interface AdminAppOptions extends ApiServices {
   readonly providers?: IdentityProviders;
   /** Whether the sign-in page accepts tokens. Default: true. */
   readonly takesTokens?: boolean;
+  /** Examines the gateway of this host. Omitted: there is no page *System*. */
+  readonly examine?: () => Promise<readonly HostFinding[]>;
   /** Contact for customers about settings that they cannot change: an email address or a URL; null or omitted: none. */
   readonly contact?: string | null;
 }

@@ -1,4 +1,4 @@
-import type { Finding } from "../../shared/host/finding.ts";
+import type { HostFinding } from "../../shared/host/finding.ts";
 
 interface Kind {
   /** `problem`: requests fail or spend can be lost. `warning`: they will, or may. */
@@ -238,11 +238,9 @@ export const FINDINGS = {
 export type FindingCode = keyof typeof FINDINGS;
 
 /** Result of one check; no fix if everything is right. */
-export interface DoctorFinding extends Finding<"ok" | "skipped" | "warning" | "problem"> {
+export interface DoctorFinding extends HostFinding {
   /** Null if everything is right, or was not checked. */
   readonly code: FindingCode | null;
-  /** RFC 3339, if known. */
-  readonly since: string | null;
 }
 
 export function ok(check: string, message: string): DoctorFinding {

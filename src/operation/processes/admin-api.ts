@@ -11,6 +11,7 @@ import { CatalogReference } from "../../data-path/catalog/catalog-reference.ts";
 import { createCatalog } from "../../data-path/catalog/catalog.ts";
 import { formatErrorReference } from "../../shared/config/documentation.ts";
 import { setErrorReference } from "../../shared/contract/error-reference.ts";
+import type { HostFinding } from "../../shared/host/finding.ts";
 import { formatLocalUrl, isLoopback } from "../../shared/host/local-url.ts";
 import { createAsk } from "../../shared/host/questions.ts";
 import { openStoreInBackground } from "../../data-path/store/open-store.ts";
@@ -63,6 +64,7 @@ export async function startAdminApi({ config, channel }: ProcessOptions): Promis
       token: config.telemetry.metricsToken?.reveal() ?? null,
       isLocal: isLoopback(config.admin.host),
     },
+    examine: createExamine(config),
     logger,
   });
   telemetry.start(store);
@@ -103,6 +105,19 @@ async function openAdminStore(
 function createEmailServices({ notifications }: ProcessOptions["config"]): EmailServices {
   const { smtp, emails } = notifications;
   return { mailer: smtp === null ? null : createMailer(smtp), ...emails };
+}
+
+/** Examines the gateway once at a time, however many ask. */
+function createExamine(config: ProcessOptions["config"]): () => Promise<readonly HostFinding[]> {
+  let running: Promise<readonly HostFinding[]> | null = null;
+  const examine = async (): Promise<readonly HostFinding[]> => {
+    const { examineRunning } = await import("../doctor/doctor.ts");
+    return examineRunning(config);
+  };
+  return () =>
+    (running ??= examine().finally(() => {
+      running = null;
+    }));
 }
 
 function createProviders({ dashboard }: ProcessOptions["config"]): IdentityProviders {

@@ -79,6 +79,7 @@ export const ARROWS: Arrows = {
     "catalog",
     "config",
     "demo",
+    "doctor",
     "envoy",
     "exchange",
     "grace",

@@ -14,6 +14,7 @@ import { requestPageRoutes } from "./pages/requests.tsx";
 import { sessionPageRoutes } from "./pages/sessions.tsx";
 import { settingsRoutes } from "./pages/settings.tsx";
 import { statementPageRoutes } from "./pages/statement.tsx";
+import { systemPageRoutes } from "./pages/system.tsx";
 import { tokenPageRoutes } from "./pages/tokens.tsx";
 import { tryItPageRoutes } from "./pages/try-it.tsx";
 import { usePageRoutes } from "./pages/use.tsx";
@@ -24,6 +25,7 @@ import type { PageRoute } from "./page.ts";
 export const PAGE_ROUTES: readonly PageRoute[] = [
   ...allSpendPageRoutes,
   ...organizationPageRoutes,
+  ...systemPageRoutes,
   ...overviewRoutes,
   ...ownPageRoutes,
   ...keyListRoutes,

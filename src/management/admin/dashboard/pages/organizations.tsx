@@ -99,6 +99,9 @@ async function renderOrganizations(page: PageCall, problems: Problems): Promise<
         </CreationForm>
       }
     >
+      <p>
+        <a href="/system">System</a>
+      </p>
       <ArrangedListView
         page={page}
         kind={ORGANIZATIONS}

@@ -66,7 +66,7 @@ async function showRequests(explored: Explored): Promise<PageAnswer> {
   const { list, counts, problem } = await tryToRead(explored, choice);
   const [catalog, names] = await Promise.all([
     isOwn ? null : page.api("GET /api/catalog"),
-    // Of one's own requests these are among the values: a name of another's would be told otherwise.
+    // Never for one's own requests: the name of another's key would be told.
     isOwn ? new Map<string, string>() : nameChosen(explored, choice),
   ]);
   return showPage(
