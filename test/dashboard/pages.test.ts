@@ -56,6 +56,7 @@ describe.skipIf(CHROMIUM === null)(`every page of the dashboard${SKIPPED_WHY}`, 
   // The others are looked at with a month of data: see month.test.ts.
   const CASES = [
     { name: "organizations", path: () => "/organizations" },
+    { name: "system", path: () => "/system" },
     { name: "keys-new", path: () => `/organizations/${filled.id}/keys/new` },
     { name: "key", path: () => `/organizations/${filled.id}/keys/${filled.keyId}` },
     { name: "users", path: () => `/organizations/${filled.id}/users` },
