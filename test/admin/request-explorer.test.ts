@@ -193,6 +193,7 @@ describe("a holder of an API key", () => {
         expect(text.replaceAll(path, "")).not.toContain(hidden);
       }
     }
+    expect((await pages().get(`${own}/requests`, cookie)).text).toMatch(/Status of your models.*66\.6 %/s);
     expect((await pages().get(`${own}/requests?user_id=${ann}`, cookie)).status).toBe(400);
     const { text } = await pages().get(`${own}/requests/${ids[2]}`, cookie);
     expect(text).toContain(`${own}/requests/${ids[4]}`);

@@ -158,11 +158,12 @@ describe.skipIf(CHROMIUM === null)(`the pages of requests${SKIPPED_WHY}`, () => 
   it("show a key's holder their own in the same way", async () => {
     const holder = await open({ viewport: { width: 390, height: 844 } });
     await signIn(holder, getStack(), filled.key);
-    await holder.getByRole("link", { name: "All your requests" }).click();
+    await holder.getByRole("link", { name: /^All your requests/ }).click();
     await holder.waitForURL(/\/me\/requests$/);
     await expectAccessible(holder);
     await expectNoSidewaysScroll(holder);
     expect(await holder.locator("main").textContent()).not.toContain("laptop");
+    await holder.getByRole("heading", { name: "Status of your models" }).waitFor();
     await holder.locator("#requests tbody tr:not(.group)").first().getByRole("link").first().click();
     await holder.waitForURL(/\/me\/requests\/req_/);
     await holder.getByRole("link", { name: "All requests" }).click();

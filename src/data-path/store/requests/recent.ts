@@ -97,7 +97,7 @@ export const createRecentRequestStore = storeOf<RecentRequestStore>({
         }
       }
       (isLeft ? recent : refused).drop();
-      heads = await Promise.all([recent.head(), refused.head()]);
+      heads = isLeft ? [await recent.head(), right] : [left, await refused.head()];
     }
     const [left, right] = heads;
     if (left === null && right === null) return { items, next: null };

@@ -61,7 +61,7 @@ export function Use({ page, currency, usage, requests }: UseProps & OwnUse) {
       <LastRequests path={pathOf(page)} currency={currency} requests={requests} />
       {requests.length === 0 ? null : (
         <p>
-          <a href={`${pathOf(page)}/requests`}>All your requests</a>
+          <a href={`${pathOf(page)}/requests`}>All your requests, and the status of your models</a>
         </p>
       )}
     </>

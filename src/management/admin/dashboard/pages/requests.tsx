@@ -11,7 +11,8 @@ import {
 } from "../page.ts";
 import { formatRequestsCsv } from "../format-requests-csv.ts";
 import { FilterProblem } from "../parts/filter-fields.tsx";
-import { Layout } from "../parts/layout.tsx";
+import { type HealthRow, HealthTable } from "../parts/health.tsx";
+import { Layout, Section } from "../parts/layout.tsx";
 import { Older, pageQueryOf, RowTable } from "../parts/table.tsx";
 import { requestColumns } from "../parts/request-columns.tsx";
 import { RequestHistogram } from "../parts/request-histogram.tsx";
@@ -64,8 +65,10 @@ async function showRequests(explored: Explored): Promise<PageAnswer> {
   const { page, path, isOwn } = explored;
   const choice = readRequestChoice(page);
   const { list, counts, problem } = await tryToRead(explored, choice);
-  const [catalog, names] = await Promise.all([
+  const isFollowed = page.query.has("live");
+  const [catalog, models, names] = await Promise.all([
     isOwn ? null : page.api("GET /api/catalog"),
+    isOwn && !isFollowed ? readOwnHealth(page) : [],
     // Never for one's own requests: the name of another's key would be told.
     isOwn ? new Map<string, string>() : nameChosen(explored, choice),
   ]);
@@ -86,12 +89,28 @@ async function showRequests(explored: Explored): Promise<PageAnswer> {
         {problem === null ? <Rows explored={explored} choice={choice} list={list} /> : null}
         <Older page={page} next={list.next} />
       </div>
+      {models.length === 0 ? null : (
+        <Section id="health" title="Status of your models">
+          <HealthTable label="Status of your models, table" subject="model" rows={models} />
+        </Section>
+      )}
       <p class="quiet">
         Lists about the last 10,000 requests, and 2,000 that were rejected at once. Requests to an unknown
         path or with an unknown key leave no entry here; Envoy's access log has them.
       </p>
     </Layout>,
     problem === null ? 200 : 400,
+  );
+}
+
+/** Reads the health of the models in one's own requests of this month. */
+async function readOwnHealth(page: PageCall): Promise<readonly HealthRow[]> {
+  const query = { group_by: "model", health: "true" };
+  const { body } = await page.api("GET /api/organizations/{organization}/me/usage", { query });
+  return body.data.flatMap(({ model = null, health }) =>
+    model === null || health === undefined
+      ? []
+      : [{ name: model, link: `?model=${encodeURIComponent(model)}`, health }],
   );
 }
 
