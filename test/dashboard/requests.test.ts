@@ -34,6 +34,7 @@ describe.skipIf(CHROMIUM === null)(`the pages of requests${SKIPPED_WHY}`, () => 
   const status = () => page.getByLabel("Status", { exact: true });
   /** Columns of the chart, of which each is half a minute. */
   const columns = () => page.locator("svg.for-screen a.spot");
+  const reach = (index: number) => columns().nth(index).locator(".reach");
   const timesIn = (url: string) =>
     ["from", "to"].map((name) => Date.parse(new URL(url).searchParams.get(name) ?? ""));
   const send = () => getStack().send({ path: CHAT_PATH, key: filled.key, body: chatBody({}, "hello") });
@@ -80,7 +81,7 @@ describe.skipIf(CHROMIUM === null)(`the pages of requests${SKIPPED_WHY}`, () => 
     await page.waitForURL(/session=night-run-2/);
     expect(await rows().count()).toBe(1);
     await page.goto(base);
-    await page.getByText("Columns", { exact: true }).click();
+    await page.locator("summary", { hasText: "Columns" }).click();
     await page.getByRole("checkbox", { name: "session" }).check();
     await page.getByRole("checkbox", { name: "input" }).uncheck();
     await filter();
@@ -97,7 +98,7 @@ describe.skipIf(CHROMIUM === null)(`the pages of requests${SKIPPED_WHY}`, () => 
     await page.goto(`${base}?last=15m`);
     const all = await rows().count();
     const last = (await columns().count()) - 1;
-    const [first, tenth] = [await columns().nth(0).boundingBox(), await columns().nth(9).boundingBox()];
+    const [first, tenth] = [await reach(0).boundingBox(), await reach(9).boundingBox()];
     if (first === null || tenth === null) throw new Error("no columns");
     await page.mouse.move(first.x + 5, first.y + 20);
     await page.mouse.down();
@@ -122,7 +123,7 @@ describe.skipIf(CHROMIUM === null)(`the pages of requests${SKIPPED_WHY}`, () => 
     await signIn(plain, getStack());
     await plain.goto(`${base}?last=15m`);
     expect(await plain.getByText("Drag over the columns").isVisible()).toBe(false);
-    await plain.locator("svg.for-screen a.spot").first().click();
+    await plain.locator("svg.for-screen a.spot .reach").first().click();
     const [since = 0, until = 0] = timesIn(plain.url());
     expect(until - since).toBe(30_000);
     await plain.getByText("No requests match.").waitFor();

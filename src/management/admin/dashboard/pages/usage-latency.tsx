@@ -35,9 +35,9 @@ export function Latency({ page, choice, rows, overTime }: LatencyProps) {
             { name: "p50", values: p50 },
             { name: "from p50 to p95", values: p95.map((value, index) => value - (p50[index] ?? 0)) },
           ]}
-          unit="ms"
+          unit="seconds"
           format={formatDuration}
-          formatTick={(value) => String(value)}
+          formatTick={(ms) => String(ms / 1_000)}
         />
       </Section>
       <Section id="health" title={`Health by ${subject}`}>

@@ -49,7 +49,6 @@ export const REQUEST_COLUMNS: Readonly<Record<string, RequestColumn>> = {
   user: {
     label: "user",
     kind: "rest",
-    isUsual: true,
     isOfOthers: true,
     filter: "user_id",
     wanted: ({ user_id: id }) => id,
@@ -64,6 +63,13 @@ export const REQUEST_COLUMNS: Readonly<Record<string, RequestColumn>> = {
     cell: ({ group_name: name, group_id: id }) => name ?? id,
   },
   model: { label: "model", kind: "main", isUsual: true, filter: "model", cell: ({ model }) => model },
+  cost: {
+    label: "cost",
+    kind: "number main",
+    isUsual: true,
+    cell: ({ cost_microcents: cost, error_code: code }, decimals) =>
+      cost === 0 && code !== null ? "none" : formatAmount(cost, "", decimals).trim(),
+  },
   duration: {
     label: "duration",
     kind: "number",
@@ -93,13 +99,6 @@ export const REQUEST_COLUMNS: Readonly<Record<string, RequestColumn>> = {
     isUsual: true,
     cell: ({ output_tokens: tokens }) => formatCount(tokens),
   },
-  cost: {
-    label: "cost",
-    kind: "number main",
-    isUsual: true,
-    cell: ({ cost_microcents: cost, error_code: code }, decimals) =>
-      cost === 0 && code !== null ? "none" : formatAmount(cost, "", decimals).trim(),
-  },
   upstream: {
     label: "upstream",
     kind: "rest",
@@ -117,7 +116,7 @@ export const REQUEST_COLUMNS: Readonly<Record<string, RequestColumn>> = {
         .join(",") || null,
   },
   route: { label: "route", kind: "rest", cell: ({ route }) => route },
-  id: { label: "request id", kind: "rest", cell: ({ id }) => <code>{id}</code> },
+  id: { label: "id", kind: "rest", cell: ({ id }) => <code>{id}</code> },
 };
 
 /** Returns the chosen columns, or the usual ones. */

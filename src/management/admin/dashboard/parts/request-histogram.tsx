@@ -32,7 +32,7 @@ export function RequestHistogram({ path, choice, counts }: RequestHistogramProps
         series={all.filter(({ values }) => values.some((value) => value > 0))}
         unit="requests"
         format={formatCount}
-        formatTick={formatTickCount}
+        formatTick={(count) => (Number.isInteger(count) ? formatTickCount(count) : "")}
         hrefOf={(index) => {
           const at = inSeconds(data[index]?.at ?? "");
           return narrowTo(path, choice, { from: at, to: endOf(at) });
