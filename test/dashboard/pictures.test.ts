@@ -58,6 +58,7 @@ const PAGES: Readonly<Record<string, string>> = {
   group: "/groups/{group}",
   usage: "/usage",
   "usage-by-group": "/usage?by=group",
+  latency: "/usage?metric=latency&by=model",
   corrections: "/usage/corrections",
   requests: "/requests",
   settings: "/settings",

@@ -28,6 +28,18 @@ export const LAST = {
 } as const;
 type LastName = keyof typeof LAST;
 
+/** Columns that are shown unless others are chosen, in the order of the page. */
+export const USUAL_COLUMNS: readonly string[] = [
+  "status",
+  "key",
+  "model",
+  "cost",
+  "duration",
+  "first_token",
+  "input",
+  "output",
+];
+
 export interface RequestChoice {
   /** As in the URL; without empty ones. */
   readonly filters: Readonly<Partial<Record<RequestFilterName, string>>>;
@@ -46,11 +58,8 @@ export function readRequestChoice({ query }: Pick<PageCall, "query">): RequestCh
   const last = query.get("last") ?? "";
   const isLast = last in LAST && filters.from === undefined && filters.to === undefined;
   const columns = query.getAll("column");
-  return {
-    filters,
-    last: isLast ? (last as LastName) : null,
-    columns: columns.length === 0 ? null : columns,
-  };
+  const isUsual = columns.length === 0 || columns.join() === USUAL_COLUMNS.join();
+  return { filters, last: isLast ? (last as LastName) : null, columns: isUsual ? null : columns };
 }
 
 /** Returns the path with the choice as its query. */

@@ -2,7 +2,7 @@
 import type { Child } from "hono/jsx";
 import { columnDecimals } from "../../../../shared/money/money.ts";
 import { formatAmount, formatCount, formatDuration } from "../../format.ts";
-import { narrowTo, type RequestChoice, type RequestFilterName } from "../request-choice.ts";
+import { narrowTo, type RequestChoice, type RequestFilterName, USUAL_COLUMNS } from "../request-choice.ts";
 import type { RequestView } from "../views.ts";
 import { RequestStatus } from "./inline.tsx";
 import type { ColumnKind, RowTableColumns } from "./table.tsx";
@@ -16,8 +16,6 @@ interface Explored {
 interface RequestColumn {
   readonly label: string;
   readonly kind?: ColumnKind;
-  /** Shown unless others are chosen. */
-  readonly isUsual?: true;
   /** Omitted from one's own requests. */
   readonly isOfOthers?: true;
   /** Filter that the value is a link to. */
@@ -36,12 +34,10 @@ export const REQUEST_COLUMNS: Readonly<Record<string, RequestColumn>> = {
   status: {
     label: "status",
     kind: "main",
-    isUsual: true,
     cell: (request) => <RequestStatus request={request} />,
   },
   key: {
     label: "key",
-    isUsual: true,
     filter: "key_id",
     wanted: ({ key_id: id }) => id,
     cell: ({ key_name: name, key_id: id }) => name ?? id,
@@ -62,30 +58,26 @@ export const REQUEST_COLUMNS: Readonly<Record<string, RequestColumn>> = {
     wanted: ({ group_id: id }) => id,
     cell: ({ group_name: name, group_id: id }) => name ?? id,
   },
-  model: { label: "model", kind: "main", isUsual: true, filter: "model", cell: ({ model }) => model },
+  model: { label: "model", kind: "main", filter: "model", cell: ({ model }) => model },
   cost: {
     label: "cost",
     kind: "number main",
-    isUsual: true,
     cell: ({ cost_microcents: cost, error_code: code }, decimals) =>
       cost === 0 && code !== null ? "none" : formatAmount(cost, "", decimals).trim(),
   },
   duration: {
     label: "duration",
     kind: "number",
-    isUsual: true,
     cell: ({ duration_ms: ms }) => duration(ms),
   },
   first_token: {
     label: "first token",
     kind: "number rest",
-    isUsual: true,
     cell: ({ first_token_ms: ms }) => duration(ms),
   },
   input: {
     label: "input",
     kind: "number rest",
-    isUsual: true,
     cell: ({ input_tokens: tokens }) => formatCount(tokens),
   },
   cached: {
@@ -96,7 +88,6 @@ export const REQUEST_COLUMNS: Readonly<Record<string, RequestColumn>> = {
   output: {
     label: "output",
     kind: "number rest",
-    isUsual: true,
     cell: ({ output_tokens: tokens }) => formatCount(tokens),
   },
   upstream: {
@@ -121,9 +112,8 @@ export const REQUEST_COLUMNS: Readonly<Record<string, RequestColumn>> = {
 
 /** Returns the chosen columns, or the usual ones. */
 export function shownColumns({ columns }: Pick<RequestChoice, "columns">) {
-  return Object.entries(REQUEST_COLUMNS).filter(([name, { isUsual }]) =>
-    columns === null ? isUsual === true : columns.includes(name),
-  );
+  const names = columns ?? USUAL_COLUMNS;
+  return Object.entries(REQUEST_COLUMNS).filter(([name]) => names.includes(name));
 }
 
 interface RequestColumnsProps extends Explored {

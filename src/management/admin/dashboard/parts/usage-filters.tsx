@@ -32,7 +32,7 @@ export function UsageFilters({ page, choice, keys, models, tags }: UsageFiltersP
   const path = `${page.base}/usage`;
   const { range, unit, by, metric, filters } = choice;
   const sums = Object.entries(USAGE_METRICS).map(([name, { label }]) => [name, label] as const);
-  const metrics = [...sums, [LATENCY, "Latency and success"] as const];
+  const metrics = [...sums, [LATENCY, "Latency"] as const];
   return (
     <>
       <p class="presets">
