@@ -211,7 +211,7 @@ const listRequests = ownRoute(listRequestsRoute, ofOwnRequests, {
 const countRequests = ownRoute(countRequestsRoute, ofOwnRequests, {
   path: `${ME}/request-counts`,
   operationId: "countOwnRequests",
-  summary: "Count your recent requests over time, and list the values that they can be filtered by.",
+  summary: "Count your recent requests over time and by filter.",
   query: ownRequestFilter,
 });
 

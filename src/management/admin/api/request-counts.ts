@@ -18,7 +18,7 @@ const count = defineOrganizationRoute({
   method: "GET",
   path: "/api/organizations/{organization}/request-counts",
   operationId: "countRequests",
-  summary: "Count recent requests over time, and list the values that they can be filtered by.",
+  summary: "Count recent requests over time and by filter.",
   query: requestFilter,
   answers: { 200: requestCounts },
   handleInOrganization: async ({ organization, query, principal }, { store, reports }) => {
