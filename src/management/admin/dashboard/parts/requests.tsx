@@ -6,11 +6,6 @@ import type { RequestCountsView } from "../views.ts";
 import { Choice, TextField, TimeField } from "./filter-fields.tsx";
 import { REQUEST_COLUMNS, shownColumns } from "./request-columns.tsx";
 
-/** Returns the path of all requests of a session. @param base Start of the organization's paths. */
-export function sessionPath(base: string, name: string): string {
-  return `${base}/requests?${new URLSearchParams({ session: name }).toString()}`;
-}
-
 type ValuesView = RequestCountsView["values"];
 
 interface RequestFiltersProps {
