@@ -70,14 +70,7 @@ function SettingField(props: SettingFieldProps) {
   if (notation === "emails" || notation === "names") {
     return <Area {...common} value={value} />;
   }
-  if (notation === "choice") {
-    const none = row.default === null ? [{ value: "", label: row.cli?.none ?? "none" }] : [];
-    const choices = [
-      ...none,
-      ...(row.kind.words ?? []).map((word) => ({ value: word, label: row.choices?.[word] ?? word })),
-    ];
-    return <Select {...common} value={value} choices={choices} />;
-  }
+  if (notation === "choice") return <Select {...common} value={value} choices={choicesOf(row)} />;
   const isRate = notation === "rate" && isPositive(value);
   return (
     <Field
@@ -89,6 +82,12 @@ function SettingField(props: SettingFieldProps) {
       {...(isRate ? { hint: describeRate(Number(value)) } : {})}
     />
   );
+}
+
+function choicesOf(row: FormSetting["row"]) {
+  const none = row.default === null ? [{ value: "", label: row.cli?.none ?? "none" }] : [];
+  const words = (row.kind.words ?? []).map((word) => ({ value: word, label: row.choices?.[word] ?? word }));
+  return [...none, ...words];
 }
 
 function inputOf(
