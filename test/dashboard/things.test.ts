@@ -63,8 +63,9 @@ describe.skipIf(CHROMIUM === null)(`pages about one thing${SKIPPED_WHY}`, () => 
   it("a key's begins with its use; its settings are folded, and a link to a field unfolds them", async () => {
     await page.goto(`${base}/keys/${key}`);
     const headings = await page.getByRole("heading", { level: 2 }).allTextContents();
-    expect(headings.slice(0, 3)).toEqual([
+    expect(headings.slice(0, 4)).toEqual([
       "Use in the last 30 days",
+      "Health",
       "Last requests",
       "Spend against limits",
     ]);

@@ -1,12 +1,13 @@
-/** Use of one key, user, group, model, upstream, tag or session: 30 days, last requests, errors. */
+/** Use of one key, user, group, model, upstream, tag or session: 30 days, health, last requests, errors. */
 import type { Child } from "hono/jsx";
 import { dayAt } from "../../../../shared/time/calendar.ts";
-import { addDays } from "../../../../shared/time/day-range.ts";
+import { addDays, type DayRange } from "../../../../shared/time/day-range.ts";
 import { AdminError } from "../../admin-error.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { FilterProblem } from "../parts/filter-fields.tsx";
 import { USED_THINGS, type UsedThing } from "../parts/inline.tsx";
-import { Layout } from "../parts/layout.tsx";
+import { HealthTable } from "../parts/health.tsx";
+import { Layout, Section } from "../parts/layout.tsx";
 import { readUsage } from "../usage-range.ts";
 import { LastRequests, UsageChart } from "./own-use.tsx";
 
@@ -18,15 +19,34 @@ interface UseOf {
   readonly value: string;
 }
 
+const HEALTH_BY: Readonly<Partial<Record<UseOf["filter"], string>>> = {
+  key_id: "key",
+  model: "model",
+  upstream: "upstream",
+};
+
+/** Reads the health of a key, model or upstream; none of other things. */
+async function readHealth(page: OrganizationPageCall, { filter, value }: UseOf, range: DayRange) {
+  const by = HEALTH_BY[filter];
+  if (by === undefined) return [];
+  // Upstreams are no filter of usage: there are few.
+  const only = filter === "upstream" ? {} : { [filter]: value };
+  const { data } = await readUsage(page, by, { ...range, ...only, health: "true" });
+  return data.flatMap(({ health, upstream = value }) =>
+    health === undefined || upstream !== value ? [] : [health],
+  );
+}
+
 /** @throws AdminError 400 for a value that cannot be one. */
 export async function readUseOf(page: OrganizationPageCall, { filter, value }: UseOf) {
   const { base, organization, nowMs } = page;
   const today = dayAt(nowMs).name;
   const by = filter === "model" || filter === "upstream" ? "key" : "model";
   const range = { from: addDays(today, 1 - DAYS), to: today };
-  const [usage, requests] = await Promise.all([
+  const [usage, health, requests] = await Promise.all([
     // Usage does not know upstreams.
     filter === "upstream" ? null : readUsage(page, `day,${by}`, { ...range, [filter]: value, top: "10" }),
+    readHealth(page, { filter, value }, range),
     page.api("GET /api/organizations/{organization}/requests", {
       query: { [filter]: value, limit: SHOWN_REQUESTS },
     }),
@@ -42,6 +62,19 @@ export async function readUseOf(page: OrganizationPageCall, { filter, value }: U
           usage={usage}
           by={by}
         />
+      )}
+      {health.length === 0 ? null : (
+        <Section id="health" title="Health">
+          <HealthTable
+            label="Health, table"
+            subject="requests of"
+            rows={health.map((one) => ({
+              name: `the last ${DAYS} days`,
+              link: pathOf("requests"),
+              health: one,
+            }))}
+          />
+        </Section>
       )}
       <LastRequests path={base} currency={organization.currency} requests={requests.body.data} />
       <p>
