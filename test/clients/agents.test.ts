@@ -4,9 +4,8 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type AgentRun, AGENTS, runAgent } from "../support/agents.ts";
 import { withChatStack } from "../support/chat-stack.ts";
-import { EXTENT } from "../support/extent.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
-import type { FoundProgram } from "../support/packaged-program.ts";
+import { ensureAtNight } from "../support/packaged-program.ts";
 import type { RecordedRequest } from "../support/upstream.ts";
 import { answerByTurn, sentResults } from "./agent-requests.ts";
 import { type Call, callDeltas, deltaStream, textStream } from "./chat-answers.ts";
@@ -15,7 +14,6 @@ import { proves } from "./proofs.ts";
 import { monthLimits } from "../support/month-limits.ts";
 
 const chat = withChatStack();
-const NOT_NOW: FoundProgram = { path: null, missing: "runs with TEST_EXTENT=nightly" };
 
 interface Tool {
   readonly function: {
@@ -55,7 +53,7 @@ const AGENT_IDS = ["opencode", "cline", "continueCli", "aider"] as const;
 
 for (const id of AGENT_IDS) {
   const agent = AGENTS[id];
-  const { path, missing } = EXTENT === "nightly" ? await agent.ensure() : NOT_NOW;
+  const { path, missing } = await ensureAtNight(agent.ensure);
   const note = missing === null ? "" : ` (skipped: ${missing})`;
 
   const ask = async (apiKey = chat.key.key): Promise<AgentRun & { readonly file: string }> => {

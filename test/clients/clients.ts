@@ -1,6 +1,7 @@
 /** The clients that the tests of this directory prove, each with its version: the current majors, and at night the ones before. */
 import { readFileSync } from "node:fs";
 import { AGENTS } from "../support/agents.ts";
+import { APPLICATIONS } from "../support/applications.ts";
 import { CLAUDE_CODE_VERSION } from "../support/claude-code.ts";
 import { CODEX_VERSION } from "../support/codex.ts";
 
@@ -32,6 +33,8 @@ export const CLIENTS = {
   cline: AGENTS.cline,
   continueCli: AGENTS.continueCli,
   opencode: AGENTS.opencode,
+  n8n: APPLICATIONS.n8n,
+  openWebui: APPLICATIONS.openWebui,
 } satisfies Record<string, Client>;
 
 function npmClient(name: string, installedAs = name): Client {

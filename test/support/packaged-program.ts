@@ -1,15 +1,22 @@
 /** Programs that packages of npm and PyPI bring: agents that the tests run as a person does. */
+import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { isExecutable } from "../../src/operation/setup/find-executable.ts";
 import { findPython, pipEnvironment } from "../../src/operation/setup/python.ts";
 import { lastLine } from "../../src/operation/setup/run-command.js";
+import { byExtent } from "./extent.ts";
 import { createToolContext, type ToolContext } from "../../src/operation/setup/tool-context.ts";
 
 /** The packages have about 170 MB; on a slower line the tests do without. */
 const DOWNLOAD_TIMEOUT_MS = 60_000;
-/** Of about 700 MB in many packages. */
-const INSTALL_TIMEOUT_MS = 900_000;
+/** Of up to 3 GB in many packages. */
+const INSTALL_TIMEOUT_MS = 1_800_000;
+/** Native modules are compiled with the headers of this Node, if it has them. */
+const NODE_DIRECTORY = dirname(dirname(process.execPath));
+const OWN_HEADERS = existsSync(join(NODE_DIRECTORY, "include", "node"))
+  ? { npm_config_nodedir: NODE_DIRECTORY }
+  : {};
 const OLDEST_PYTHON_MINOR = 10;
 
 export interface PackagedProgram {
@@ -53,30 +60,61 @@ export async function ensurePackagedProgram(wanted: PackagedProgram): Promise<Fo
   return tryProgram(context, path);
 }
 
-/** A program of a Python package, in a virtual environment of its own. Never throws, as above. */
-export async function ensurePythonProgram(
-  wanted: Pick<PackagedProgram, "name" | "variable" | "program"> & { readonly requirement: string },
+/** A program that is installed with the packages it needs, in its own directory of `.tools`. */
+type InstalledProgram = Pick<PackagedProgram, "name" | "variable" | "program"> & {
+  readonly requirement: string;
+  /** Argument that shows that it runs; default: `--version`. */
+  readonly trial?: string;
+};
+
+/** Program of a Python package, in its own virtual environment. Never throws, as above. */
+export async function ensurePythonProgram(wanted: InstalledProgram): Promise<FoundProgram> {
+  const python = await findPython(createToolContext(), OLDEST_PYTHON_MINOR);
+  return ensureInstalled(wanted, (directory) => [
+    [python ?? `python3.${OLDEST_PYTHON_MINOR}`, ["-m", "venv", directory]],
+    [join(directory, "bin", "python"), ["-m", "pip", "install", "--quiet", wanted.requirement]],
+  ]);
+}
+
+/**
+ * Program of an npm package with dependencies. Never throws, as above.
+ * @param wanted.scriptsOf Dependencies whose install scripts run: the others load their native code only when used.
+ */
+export function ensureNodeProgram(
+  wanted: InstalledProgram & { readonly scriptsOf: readonly string[] },
+): Promise<FoundProgram> {
+  const { requirement, scriptsOf } = wanted;
+  const quiet = ["--no-audit", "--no-fund", "--loglevel=error"];
+  return ensureInstalled(wanted, (directory) => [
+    ["npm", ["install", "--prefix", directory, "--ignore-scripts", ...quiet, requirement]],
+    ["npm", ["rebuild", "--prefix", directory, ...quiet, ...scriptsOf]],
+  ]);
+}
+
+async function ensureInstalled(
+  wanted: InstalledProgram,
+  stepsOf: (directory: string) => readonly (readonly [string, readonly string[]])[],
 ): Promise<FoundProgram> {
   const context = createToolContext();
   const named = findNamed(context, wanted.variable);
   if (named !== null) return named;
-  const environment = join(context.toolsDir, wanted.name);
-  const path = join(environment, wanted.program);
-  if (isExecutable(path)) return tryProgram(context, path);
-  const python = await findPython(context, OLDEST_PYTHON_MINOR);
-  if (python === null) return { path: null, missing: `there is no Python 3.${OLDEST_PYTHON_MINOR}` };
-  const options = { env: pipEnvironment(context.env), timeoutMs: INSTALL_TIMEOUT_MS };
-  const steps: readonly (readonly [string, readonly string[]])[] = [
-    [python, ["-m", "venv", environment]],
-    [join(environment, "bin", "python"), ["-m", "pip", "install", "--quiet", wanted.requirement]],
-  ];
-  for (const [program, args] of steps) {
+  const directory = join(context.toolsDir, wanted.name);
+  const path = join(directory, wanted.program);
+  if (isExecutable(path)) return tryProgram(context, path, wanted.trial);
+  const options = { env: { ...pipEnvironment(context.env), ...OWN_HEADERS }, timeoutMs: INSTALL_TIMEOUT_MS };
+  for (const [program, args] of stepsOf(directory)) {
     const result = await context.run(program, args, options);
     if (result.code === 0) continue;
-    await rm(environment, { recursive: true, force: true });
+    await rm(directory, { recursive: true, force: true });
     return { path: null, missing: `the package could not be had (${lastLine(result)})` };
   }
-  return tryProgram(context, path);
+  return tryProgram(context, path, wanted.trial);
+}
+
+/** Installs on request at night only: on a push the program is missing, with this reason. */
+export function ensureAtNight(ensure: () => Promise<FoundProgram>): Promise<FoundProgram> {
+  const notNow: FoundProgram = { path: null, missing: "runs with TEST_EXTENT=nightly" };
+  return byExtent({ nightly: ensure, push: async () => notNow })();
 }
 
 function findNamed(context: ToolContext, variable: string): Promise<FoundProgram> | FoundProgram | null {
@@ -85,8 +123,8 @@ function findNamed(context: ToolContext, variable: string): Promise<FoundProgram
   return named === "" ? null : tryProgram(context, named);
 }
 
-async function tryProgram(context: ToolContext, path: string): Promise<FoundProgram> {
-  const started = await context.run(path, ["--version"], { timeoutMs: 120_000 });
+async function tryProgram(context: ToolContext, path: string, trial = "--version"): Promise<FoundProgram> {
+  const started = await context.run(path, [trial], { timeoutMs: 120_000 });
   if (started.code !== 0) return { path: null, missing: `${path} does not run (${lastLine(started)})` };
   return { path, missing: null };
 }
