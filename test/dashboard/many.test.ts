@@ -70,10 +70,13 @@ describe.skipIf(CHROMIUM === null)(`an operator with ${ORGANIZATIONS} organizati
     await page.goto(list);
     // The list of so many is kept for a second.
     await expect
-      .poll(async () => {
-        await page.goto(list);
-        return page.getByRole("rowheader").first().textContent();
-      })
+      .poll(
+        async () => {
+          await page.goto(list);
+          return page.getByRole("rowheader").first().textContent();
+        },
+        { timeout: 60_000 },
+      )
       .toBe("Customer 500");
     await page.getByText("3.00 USD spent this month").waitFor();
     for (const name of ["Customer 500", "Customer 1"]) {
@@ -86,15 +89,18 @@ describe.skipIf(CHROMIUM === null)(`an operator with ${ORGANIZATIONS} organizati
     await page.getByRole("button", { name: "Suspend 2 organizations" }).click();
     await page.getByText("Changed. Applies from the next request.").waitFor();
     await expect
-      .poll(async () => {
-        await page.goto(`${list}?sort=name&state=suspended`);
-        return page.getByRole("rowheader").allTextContents();
-      })
+      .poll(
+        async () => {
+          await page.goto(`${list}?sort=name&state=suspended`);
+          return page.getByRole("rowheader").allTextContents();
+        },
+        { timeout: 60_000 },
+      )
       .toEqual(["Customer 1", "Customer 500"]);
     await page.getByLabel("Choose all on this page").check();
     await page.getByRole("button", { name: "Change…" }).click();
     await page.getByLabel("Change Limits").check();
-    await page.getByLabel("Limits, row 1: amount").fill("20");
+    await page.getByLabel("Limits, row 1: amount").fill("20.00");
     await page.getByRole("button", { name: "Preview" }).click();
     await page.getByRole("row", { name: "Customer 1 Limits: none → month cap 20.00" }).waitFor();
     await page.getByRole("link", { name: "Cancel" }).click();
