@@ -174,6 +174,8 @@ describe("requests as a file", () => {
     expect(lines.map((line) => line.split(",")[1])).toEqual([ids[4], ids[2], ids[0]]);
     expect(lines[0]).toContain(",'=mine,");
     expect(lines[0]).toMatch(/,0\.00000005$/);
+    const wrong = await pages().get(`/organizations/${organization}/requests.csv?tag=team`, cookie);
+    expect(wrong.status).toBe(400);
   });
 });
 

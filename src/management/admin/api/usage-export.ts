@@ -47,7 +47,7 @@ const exportUsage = defineOrganizationRoute({
  * before, so that early failures are errors of the call. `onClosed` is called when reading ends for any
  * reason.
  */
-async function openStream(
+export async function openStream(
   chunks: AsyncGenerator<string>,
   onClosed: () => void,
 ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {

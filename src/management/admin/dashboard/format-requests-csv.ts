@@ -45,8 +45,9 @@ const COLUMNS: readonly UsageColumn<RequestView>[] = [
 export async function* formatRequestsCsv(
   pages: AsyncIterable<readonly RequestView[]>,
 ): AsyncGenerator<string> {
-  yield formatHeader(COLUMNS);
+  let head = formatHeader(COLUMNS);
   for await (const requests of pages) {
-    yield requests.map((request) => formatRow(COLUMNS, request)).join("");
+    yield head + requests.map((request) => formatRow(COLUMNS, request)).join("");
+    head = "";
   }
 }

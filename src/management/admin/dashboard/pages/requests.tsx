@@ -1,6 +1,7 @@
 /** *Requests*: recent requests over time and one by one, of an organization or of one's own. */
 import { AdminError } from "../../admin-error.ts";
 import { readKeyNames } from "../../api/names.ts";
+import { openStream } from "../../api/usage-export.ts";
 import { parseOwnerId } from "../owner-texts.ts";
 import {
   type OrganizationPageCall,
@@ -195,10 +196,9 @@ const EXPORT_PAGE = "100";
 async function downloadRequests(explored: Explored): Promise<PageAnswer> {
   const { page, organizationId } = explored;
   const filters = await queryOf(page, readRequestChoice(page));
-  const close = page.options.reports.openExport(organizationId);
-  const lines = formatRequestsCsv(readAll(explored, filters, close));
+  const lines = formatRequestsCsv(readAll(explored, filters));
   return {
-    text: ReadableStream.from(lines).pipeThrough(new TextEncoderStream()),
+    text: await openStream(lines, page.options.reports.openExport(organizationId)),
     headers: {
       "content-type": "text/csv; charset=utf-8",
       "content-disposition": `attachment; filename="requests-${organizationId}.csv"`,
@@ -209,21 +209,16 @@ async function downloadRequests(explored: Explored): Promise<PageAnswer> {
 async function* readAll(
   explored: Explored,
   filters: Readonly<Record<string, string>>,
-  close: () => void,
 ): AsyncGenerator<readonly RequestView[]> {
   let after: string | null = null;
-  try {
-    do {
-      const place: Readonly<Record<string, string>> = after === null ? {} : { after };
-      const { body } = await explored.page.api(listOf(explored), {
-        query: { ...filters, ...place, limit: EXPORT_PAGE },
-      });
-      yield body.data;
-      after = body.next;
-    } while (after !== null);
-  } finally {
-    close();
-  }
+  do {
+    const place: Readonly<Record<string, string>> = after === null ? {} : { after };
+    const { body } = await explored.page.api(listOf(explored), {
+      query: { ...filters, ...place, limit: EXPORT_PAGE },
+    });
+    yield body.data;
+    after = body.next;
+  } while (after !== null);
 }
 
 const own = { member: true, key: true } as const;
