@@ -254,7 +254,10 @@ describe(`deploy/grafana/inference-gateway.json${SKIPPED_WHY}`, () => {
   it.skipIf(PROMETHEUS === null)("names organizations by their names", async () => {
     const panel = dashboard.queries.find(({ panel: title }) => title.startsWith("Spend per hour, ten"));
     const { name } = await chat.stack.admin("GET", `/api/organizations/${chat.key.organizationId}`);
-    const series = await prometheus().query(panel?.expression ?? "");
-    expect(series.map(({ metric }) => metric["organization"])).toContain(name);
+    const listNames = async () =>
+      (await prometheus().query(panel?.expression ?? "")).map(({ metric }) => metric["organization"]);
+    // An increase needs two scrapes.
+    await waitFor("two scrapes of its spend", async () => (await listNames()).length > 0);
+    expect(await listNames()).toContain(name);
   });
 });
