@@ -213,7 +213,7 @@ describe("the state of a key and of its organization", () => {
       for (const query of ["", "?sort=name", "?sort=name&state=cap_reached"]) {
         const { data } = await admin.ok("GET", `${path}/keys${query}`);
         const states = new Map((data as Row[]).map(({ id, state }) => [id, state]));
-        expect(states.get(id), query).toBe("cap_reached");
+        expect([query, states.get(id)]).toEqual([query, "cap_reached"]);
       }
       expect(await admin.ok("GET", `${path}/keys/${id}`)).toMatchObject({ state: "cap_reached" });
       await admin.ok("PATCH", `${path}${of}`, { body: { limits: before["limits"] } });

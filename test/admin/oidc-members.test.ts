@@ -322,7 +322,7 @@ describe("a member", () => {
     await under.admin.ok("PATCH", `/api/organizations/${under.organization}`, { body: { max_own_keys: 3 } });
     for (let made = 0; made < 30; made += 1) {
       const answer = await call(`POST ${ME}/keys`, {}, { principal, body: { name: "k" } });
-      const key = String((answer as { body: { id: string } }).body.id);
+      const key = (answer as { body: { id: string } }).body.id;
       await call(`DELETE ${ME}/keys/{key}`, { key }, { principal });
     }
     const next = await call(`POST ${ME}/keys`, {}, { principal, body: { name: "k" } });

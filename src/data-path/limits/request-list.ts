@@ -24,8 +24,9 @@ export function readRequestPage(query: URLSearchParams): PageInput {
   if (count < 1 || count > MAX_REQUESTS) {
     throw invalidParameter("limit", `expected a whole number from 1 to ${MAX_REQUESTS}`);
   }
-  if (after !== null && !isRequestCursor(after))
+  if (after !== null && !isRequestCursor(after)) {
     throw invalidParameter("after", "expected `next` of the previous page");
+  }
   return { limit: count, after };
 }
 

@@ -95,8 +95,9 @@ function readRange(query: URLSearchParams, nowMs: number): DayRange {
   const to = query.get("to") ?? dayAt(nowMs).name;
   if (!isDay(to)) throw invalidParameter("to", "expected a day such as 2026-11-21");
   const from = query.get("from") ?? `${monthAt(nowMs).name}-01`;
-  if (!isDay(from) || from > to)
+  if (!isDay(from) || from > to) {
     throw invalidParameter("from", "expected a day such as 2026-11-01, not after `to`");
+  }
   const range = { from, to };
   if (daysIn(range).length > MAX_DAYS) {
     throw invalidParameter("from", `expected at most ${MAX_DAYS} days before \`to\``);

@@ -91,9 +91,14 @@ async function openAdminStore(
   const open = () =>
     openStoreInBackground(config, logger, { commandTimeoutMs: COMMAND_TIMEOUT_MS, redisMeter });
   const [main, reports] = await Promise.all([open(), open()]);
-  const { readUsage, readUsageOfDay, readSumsOfDay, listRequests } = reports.store;
   return {
-    store: { ...main.store, readUsage, readUsageOfDay, readSumsOfDay, listRequests },
+    store: {
+      ...main.store,
+      readUsage: (...given) => reports.store.readUsage(...given),
+      readUsageOfDay: (...given) => reports.store.readUsageOfDay(...given),
+      readSumsOfDay: (...given) => reports.store.readSumsOfDay(...given),
+      listRequests: (...given) => reports.store.listRequests(...given),
+    },
     close() {
       main.close();
       reports.close();
