@@ -24,9 +24,8 @@ let me = "";
 let userId = "";
 beforeAll(async () => {
   under = await startSignIn();
-  const made = await under.admin.ok("POST", "/api/organizations", {
-    body: { name: "Else", currency: "USD" },
-  });
+  const body = { name: "Else", currency: "USD" };
+  const made = await under.admin.ok("POST", "/api/organizations", { body });
   other = String(made["id"]);
   mia = (await under.signIn("mia")).client;
   me = `${under.url}/organizations/${under.organization}/me`;
@@ -284,10 +283,8 @@ describe("a member", () => {
   });
 
   it("loosens no key that it has: neither its limits nor that it is disabled", async () => {
-    const { id: key, path } = await createApiKey(under.admin, under.organization, {
-      user_id: userId,
-      disabled: true,
-    });
+    const fields = { user_id: userId, disabled: true };
+    const { id: key, path } = await createApiKey(under.admin, under.organization, fields);
     for (const body of [
       { disabled: false },
       { hard_cap_cents: null },
@@ -319,36 +316,30 @@ describe("a member", () => {
   it("makes so many keys in a minute, also when it deletes each", async () => {
     const { id } = await createMember("max");
     const principal = principalOf("member", id);
+    const make = () => call(`POST ${ME}/keys`, {}, { principal, body: { name: "k" } });
     await under.admin.ok("PATCH", `/api/organizations/${under.organization}`, { body: { max_own_keys: 3 } });
     for (let made = 0; made < 30; made += 1) {
-      const answer = await call(`POST ${ME}/keys`, {}, { principal, body: { name: "k" } });
-      const key = (answer as { body: { id: string } }).body.id;
+      const key = ((await make()) as { body: { id: string } }).body.id;
       await call(`DELETE ${ME}/keys/{key}`, { key }, { principal });
     }
-    const next = await call(`POST ${ME}/keys`, {}, { principal, body: { name: "k" } });
-    expect(codeOf(next)).toBe("too_many_new_keys");
+    expect(codeOf(await make())).toBe("too_many_new_keys");
   });
 
   it("has its keys beside those that its tokens go by, which do not count", async () => {
     const { id } = await createMember("lea");
     const principal = principalOf("member", id);
     for (const provider of ["corp", "partner"]) {
-      const settings = {
-        ...newKeySettings(`jwt:${provider}`, defaultsOf(ORGANIZATION_SETTINGS).keyDefaults),
-        userId: id,
-      };
+      const defaults = newKeySettings(`jwt:${provider}`, defaultsOf(ORGANIZATION_SETTINGS).keyDefaults);
+      const settings = { ...defaults, userId: id };
       await under.store.findOrCreateProviderKey(under.organization, provider, settings);
     }
     await under.admin.ok("PATCH", `/api/organizations/${under.organization}`, { body: { max_own_keys: 1 } });
     const make = async () => codeOf(await call(`POST ${ME}/keys`, {}, { principal, body: { name: "k" } }));
     expect([await make(), await make()]).toEqual(["done", "organization_full"]);
-    expect(await call(`GET ${ME}`, {}, { principal })).toMatchObject({
-      body: { key_count: 1, most_keys: 1 },
-    });
-    const listed = await call(`GET ${ME}/keys`, {}, { principal });
-    expect(listed).toMatchObject({
-      body: { data: [{ name: "jwt:corp" }, { name: "jwt:partner" }, { name: "k" }] },
-    });
+    const counts = { key_count: 1, most_keys: 1 };
+    expect(await call(`GET ${ME}`, {}, { principal })).toMatchObject({ body: counts });
+    const data = [{ name: "jwt:corp" }, { name: "jwt:partner" }, { name: "k" }];
+    expect(await call(`GET ${ME}/keys`, {}, { principal })).toMatchObject({ body: { data } });
   });
 
   it("sees usage and requests of its own alone, whatever it asks for", async () => {
@@ -397,14 +388,8 @@ describe("a member", () => {
   it("loses its session with its role", async () => {
     const { client } = await under.signIn("max");
     const host = new URL(under.url).host;
-    const providers = [
-      {
-        name: "corp",
-        issuer: under.provider.issuer,
-        client_id: "dashboard",
-        roles: rolesIn(under.organization).slice(0, 3),
-      },
-    ];
+    const roles = rolesIn(under.organization).slice(0, 3);
+    const providers = [{ name: "corp", issuer: under.provider.issuer, client_id: "dashboard", roles }];
     const renewed = await under.startHost(providers);
     const cookie = `igw_session=${client.cookie(host, "igw_session")}`;
 

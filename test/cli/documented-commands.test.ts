@@ -100,19 +100,23 @@ afterAll(() => upstream.close());
 
 /** Frees the name Acme, which no two organizations have, and gives it to a new one unless the page creates it. */
 async function createAcme(page: string, commands: readonly string[]): Promise<void> {
-  const { admin } = getStack();
-  const list = (await admin("GET", "/api/organizations?limit=100")) as unknown as {
+  const stack = getStack();
+  const list = (await stack.admin("GET", "/api/organizations?limit=100")) as unknown as {
     readonly data: readonly { readonly id: string; readonly name: string }[];
   };
   const previous = list.data.find(({ name }) => name === "Acme");
   if (previous !== undefined) {
-    await admin("PATCH", `/api/organizations/${previous.id}`, { name: `Acme before ${page}` });
+    await stack.admin("PATCH", `/api/organizations/${previous.id}`, { name: `Acme before ${page}` });
   }
   if (commands.some((command) => /--name Acme|"name": "Acme"/.test(command))) return;
   const monthly = { hard_cap_cents: 10_000, budget_cents: 8_000 };
-  const { id } = await admin("POST", "/api/organizations", { name: "Acme", currency: "USD", ...monthly });
-  await admin("POST", `/api/organizations/${String(id)}/keys`, { name: "ci" });
-  await admin("POST", `/api/organizations/${String(id)}/keys`, { name: "laptop" });
+  const { id } = await stack.admin("POST", "/api/organizations", {
+    name: "Acme",
+    currency: "USD",
+    ...monthly,
+  });
+  await stack.admin("POST", `/api/organizations/${String(id)}/keys`, { name: "ci" });
+  await stack.admin("POST", `/api/organizations/${String(id)}/keys`, { name: "laptop" });
 }
 
 /** A script with the addresses of this stack in place of the usual ones. */

@@ -19,7 +19,13 @@ catalog:
 export async function startSample(keys: number): Promise<{ admin: AdminUnderTest; filled: FilledSample }> {
   const catalog = createCatalog(parseConfig(CATALOG, { baseDir: "/", env: {} }));
   const admin = await startAdmin({ catalog: () => catalog });
-  const filled = await fillSample({ call: admin.ok, store: admin.store, catalog, currency: "USD", keys });
+  const filled = await fillSample({
+    call: (...given) => admin.ok(...given),
+    store: admin.store,
+    catalog,
+    currency: "USD",
+    keys,
+  });
   if (filled === null) throw new Error("a new Redis had the sample organization");
   return { admin, filled };
 }

@@ -154,7 +154,7 @@ async function listCorrections(
       found.push({
         id,
         created_at: new Date(recordedAtMs).toISOString(),
-        reason: String(values["reason"]),
+        reason: values["reason"] as string,
         name: target.name,
         microcents: BigInt(Number(values["amount_microcents"])),
       });

@@ -159,7 +159,9 @@ const FIELDS: Readonly<Record<UsageGroupName, Field>> = {
 
 /** Returns names in the rows by id, without expired ones. */
 function namesIn(rows: readonly UsageRowView[], { id, name = id }: Field): ReadonlyMap<string, string> {
-  return new Map(rows.flatMap((row) => (row[id] && row[name] ? [[String(row[id]), String(row[name])]] : [])));
+  return new Map(
+    rows.flatMap((row) => (row[id] && row[name] ? [[row[id] as string, row[name] as string]] : [])),
+  );
 }
 
 /** Returns names of the keys in the rows by id, without expired ones. */
@@ -173,7 +175,7 @@ function groupByField(rows: readonly UsageRowView[], field: Field): Grouping {
   const idOfName = new Map([...names].map(([id, name]) => [name, id]));
   const shared = new Set([...names].flatMap(([id, name]) => (idOfName.get(name) === id ? [] : [name])));
   return {
-    groupOf: (row) => String(row[field.id] ?? ""),
+    groupOf: (row) => (row[field.id] ?? "") as string,
     nameOf: (id) => {
       if (id === "") return field.none;
       const name = names.get(id) ?? id;

@@ -1,4 +1,4 @@
-import { formatTable } from "../terminal/table.ts";
+import { formatTable, formatValue } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { createListCommand } from "./management-command.ts";
 import { describeOutsideUsage } from "./usage-correct.ts";
@@ -27,7 +27,9 @@ function formatRow(entry: JsonObject): string[] {
 /** Formats "Ada Lovelace (admin, ada@corp)": users may choose their names, but not their subjects. */
 function formatActor({ type, name, role, subject }: JsonObject): string {
   const details = [role, subject].filter((detail) => detail !== undefined && detail !== null);
-  return name === null ? String(type) : `${String(name)} (${details.join(", ")})`;
+  return name === null
+    ? String(type)
+    : `${formatValue(name)} (${details.map((detail) => formatValue(detail)).join(", ")})`;
 }
 
 /** Formats "max_own_keys 5 -> 6"; empty for creations and deletions, except usage from outside. */

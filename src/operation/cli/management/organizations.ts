@@ -1,6 +1,6 @@
 import { formatRounded } from "../../../shared/money/money.ts";
 import { ORGANIZATION_SETTINGS } from "../../../shared/settings/organization.ts";
-import { formatRecords, type RecordColumn } from "../terminal/table.ts";
+import { formatRecords, formatValue, type RecordColumn } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import {
   type CommandCall,
@@ -98,7 +98,7 @@ const spend: GlobalCommandRow = {
 };
 
 const moneyOf = (amount: unknown, currency: unknown): string =>
-  amount === null ? "" : `${formatRounded(BigInt(String(amount)))} ${String(currency)}`;
+  amount === null ? "" : `${formatRounded(BigInt(amount as number))} ${String(currency)}`;
 
 const SPEND_COLUMNS: readonly RecordColumn<JsonObject>[] = [
   { header: "ID", cell: ({ organization_id: id }) => id, isExtra: true },
@@ -109,7 +109,7 @@ const SPEND_COLUMNS: readonly RecordColumn<JsonObject>[] = [
   {
     header: "ERRORS",
     cell: ({ recent_errors: errors, recent_requests: recent }) =>
-      errors === null ? "" : `${String(errors)} of ${String(recent)}`,
+      errors === null ? "" : `${formatValue(errors)} of ${formatValue(recent)}`,
   },
 ];
 

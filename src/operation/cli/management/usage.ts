@@ -3,7 +3,7 @@ import { pipeline } from "node:stream/promises";
 import type { OwnerKind } from "../../../data-path/store/types/owner-kinds.ts";
 import type { Screen } from "../terminal/screen.ts";
 import { shortenId } from "../terminal/short-id.ts";
-import { formatRecords, type RecordColumn } from "../terminal/table.ts";
+import { formatRecords, formatValue, type RecordColumn } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { CommandError } from "./command-error.ts";
 import { formatExactAmounts } from "./option-values.ts";
@@ -168,7 +168,7 @@ function formatStatement(screen: Screen, found: JsonObject): string {
     const name: RecordColumn<JsonObject> = {
       header,
       cell: ({ name: own, id, others }) =>
-        others === undefined ? (own ?? id ?? "(none)") : `(${String(others)} more)`,
+        others === undefined ? (own ?? id ?? "(none)") : `(${formatValue(others)} more)`,
     };
     const columns = [name, { header: "REQUESTS", cell: (line: JsonObject) => line["requests"] }, amount];
     return formatRecords(screen, columns, found[part] as readonly JsonObject[]);

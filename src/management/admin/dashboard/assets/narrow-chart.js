@@ -25,7 +25,7 @@ function narrow(chart, spots) {
 
   function open() {
     const [first, last] = chosen
-      .toSorted((left, right) => left - right)
+      .toSorted((one, other) => one - other)
       .map((index) => addressOf(spots[index]));
     first.searchParams.set("to", last.searchParams.get("to"));
     location.assign(first);
@@ -44,25 +44,22 @@ function narrow(chart, spots) {
     const at = indexOf(event);
     if (isDragging && chosen !== null && at !== -1) choose(chosen[0], at);
   });
-  document.addEventListener("pointerup", () => {
+  const endDragging = (event) => {
     if (!isDragging) return;
     isDragging = false;
     // One column is a click, which its link handles.
-    if (chosen !== null && chosen[0] !== chosen[1]) open();
+    if (event.type === "pointerup" && chosen !== null && chosen[0] !== chosen[1]) open();
     else choose(-1, -1);
-  });
-  document.addEventListener("pointercancel", () => {
-    isDragging = false;
-    choose(-1, -1);
-  });
+  };
+  for (const type of ["pointerup", "pointercancel"]) document.addEventListener(type, endDragging);
   chart.addEventListener("keydown", (event) => {
     const at = indexOf(event);
-    if (event.key === "Escape") choose(-1, -1);
+    const isArrow = event.key.startsWith("Arrow");
+    if (event.key === "Escape" || (isArrow && !event.shiftKey)) choose(-1, -1);
     else if (event.key === "Enter" && chosen !== null) {
       event.preventDefault();
       open();
-    } else if (event.key.startsWith("Arrow") && !event.shiftKey) choose(-1, -1);
-    else if (event.key.startsWith("Arrow")) {
+    } else if (isArrow) {
       // The chart's own handler has moved the focus already, or will: both ends are read after it.
       const from = chosen?.[0] ?? at;
       queueMicrotask(() => choose(from, spots.indexOf(document.activeElement)));

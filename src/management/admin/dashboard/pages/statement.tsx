@@ -95,7 +95,7 @@ function Lines({ id, title, heading, lines, currency }: LinesProps) {
 }
 
 function nameOf({ id, name, others }: Line): string {
-  if (others !== undefined) return `${formatCountOf(others, "further API key")}`;
+  if (others !== undefined) return formatCountOf(others, "further API key");
   return name ?? id ?? "none";
 }
 

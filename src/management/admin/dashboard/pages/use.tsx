@@ -78,11 +78,8 @@ export async function readUseOf(page: OrganizationPageCall, { filter, value }: U
       )}
       <LastRequests path={base} currency={organization.currency} requests={requests.body.data} />
       <p>
-        {usage === null ? null : (
-          <>
-            <a href={pathOf("usage", range)}>Usage</a> ·{" "}
-          </>
-        )}
+        {usage === null ? null : <a href={pathOf("usage", range)}>Usage</a>}
+        {usage === null ? null : " · "}
         <a href={pathOf("requests")}>All requests</a> ·{" "}
         <a href={pathOf("requests", { status: "4xx" })}>Rejected requests</a> ·{" "}
         <a href={pathOf("requests", { status: "5xx" })}>Server errors</a>

@@ -266,11 +266,11 @@ function sortableColumns<Item>(page: PageCall, columns: RowTableColumns<Item>): 
     const reverse = natural.startsWith("-") ? column.sort : `-${natural}`;
     const sort = current === natural ? reverse : natural;
     const isCurrent = current === natural || current === reverse;
-    const direction = current.startsWith("-") ? "descending" : "ascending";
+    const sorted = current.startsWith("-") ? ("descending" as const) : ("ascending" as const);
     return {
       ...column,
       href: addressWith(page, { sort, after: null }),
-      ...(isCurrent ? { sorted: direction as "ascending" | "descending" } : {}),
+      ...(isCurrent ? { sorted } : {}),
     };
   });
   return [first ?? columns[0], ...others];

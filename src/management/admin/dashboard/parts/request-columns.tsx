@@ -161,7 +161,7 @@ function Value({ explored: { path, choice }, column, request, decimals }: ValueP
   const value = wanted?.(request) ?? (typeof text === "string" ? text : null);
   if (filter === undefined || value === null) return <>{text}</>;
   return (
-    <a href={narrowTo(path, choice, { [filter]: value })} title={String(text)}>
+    <a href={narrowTo(path, choice, { [filter]: value })} title={typeof text === "string" ? text : value}>
       <bdi>{text}</bdi>
     </a>
   );
