@@ -116,7 +116,7 @@ describe("an ID token", () => {
   ])("that is %s lets nobody in, who is told of the clocks", async (_, forge) => {
     const answer = await signIn(forge);
     expect(answer.status).toBe(403);
-    expect(answer.text).toContain("its clock or this gateway");
+    expect(answer.text).toContain("or of this gateway is wrong");
   });
 
   it.each<[string, object, number]>([
