@@ -192,7 +192,7 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
     for (const path of ["", "/keys", "/settings", "/tokens"]) {
       const answer = await viewer.goto(base + path);
       expect(answer?.status()).toBe(200);
-      await viewer.getByText("signed in with a viewer's token").waitFor();
+      await viewer.getByText("Your token has the role viewer").waitFor();
       expect(await viewer.getByRole("button").allTextContents()).toEqual(["Sign out"]);
     }
     const answer = await viewer.goto(`${base}/keys/new`);
