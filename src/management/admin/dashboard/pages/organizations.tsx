@@ -18,6 +18,8 @@ import type { OrganizationPageView, OrganizationView } from "../views.ts";
 const PATH = "/organizations";
 const LIST = "/api/organizations";
 const SUGGESTIONS = 10;
+/** Results of a search among which one with exactly that name is opened. */
+const MAX_FOUND = 50;
 const USUAL_CURRENCY = "USD";
 /** Settings asked for at creation; the others are on *Inference settings*. */
 const CREATION_FORM = listFormSettings(ORGANIZATION_SETTINGS).filter(
@@ -52,12 +54,12 @@ async function findOnly(page: PageCall): Promise<OrganizationView | null> {
 /** Returns names for the script's suggestions. */
 async function suggestOrganizations(page: PageCall): Promise<PageAnswer> {
   const found = page.isOperator && searchOf(page) !== "" ? (await readOrganizations(page)).data : [];
-  const names = found.map(({ name }) => name);
+  const names = found.slice(0, SUGGESTIONS).map(({ name }) => name);
   return { text: JSON.stringify([...new Set(names)]), headers: { "content-type": "application/json" } };
 }
 
 async function readOrganizations(page: PageCall): Promise<OrganizationPageView> {
-  const query = { search: searchOf(page), limit: String(SUGGESTIONS) };
+  const query = { search: searchOf(page), limit: String(MAX_FOUND) };
   return (await page.api(`GET ${LIST}`, { query })).body;
 }
 
