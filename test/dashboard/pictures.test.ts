@@ -90,10 +90,10 @@ describe.skipIf(CHROMIUM === null)(`pictures of sample data${SKIPPED_WHY}`, () =
       onTestFinished(() => admin.stop());
       const base = `/organizations/${filled.id}`;
       const { data } = await admin.ok("GET", `/api${base}/requests?limit=100`);
-      const listed = data as readonly { request_id: string; status: number }[];
+      const listed = data as readonly { id: string; status: number }[];
       const request = listed.find(({ status }) => status >= 500) ?? listed[0];
       const views = await openViews(admin);
-      for (const [name, path] of Object.entries({ ...PAGES, request: `/requests/${request?.request_id}` })) {
+      for (const [name, path] of Object.entries({ ...PAGES, request: `/requests/${request?.id}` })) {
         await expectPage(views, { name: `${name}-${keys}`, url: admin.url + base + fillPath(path, filled) });
       }
       for (const [name, path] of Object.entries(OUTSIDE)) {
