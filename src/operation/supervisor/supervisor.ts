@@ -40,12 +40,6 @@ export interface WorkerCrash {
  * a seventh of a start's CPU time.
  */
 const NEW_SPACE = ["--min-semi-space-size=32", "--max-semi-space-size=32"];
-/**
- * Calls of a function until V8 observes its types (default 8) and compiles it with Maglev (400). A worker's few
- * hundred functions run once or more for each request: with these its first thousand requests take about 5 %
- * less CPU time, later ones no more.
- */
-const EARLY_CODE = ["--invocation-count-for-feedback-allocation=1", "--invocation-count-for-maglev=50"];
 
 export class Supervisor {
   readonly #slots: readonly ProcessSlot[];
@@ -115,7 +109,7 @@ function placeOfWorker(index: number, address: string): SlotPlace {
     name: `worker ${index}`,
     command: ["worker", "--index", String(index), "--address", address],
     socket: /^unix:(.+)$/.exec(address)?.[1] ?? null,
-    execArgv: [...NEW_SPACE, ...EARLY_CODE],
+    execArgv: NEW_SPACE,
     // Envoy's health checks skip a hanging worker; killing it would lose requests that may still end.
     silenceBoundMs: null,
   };
