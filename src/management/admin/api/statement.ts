@@ -50,13 +50,14 @@ async function readStatement(
   });
   const range = { from: dayAt(month.startMs).name, to: addDays(dayAt(month.endMs).name, -1) };
   const all = readDays(store, id, range, {});
-  const ofRequests = keepRows(all, true);
-  const models = await listLines(store, id, ofRequests, "model");
+  const byModel = await listLines(store, id, all, "model");
+  // Corrections name no model.
+  const models = byModel.filter((line) => line.id !== null);
+  const correctedMicrocents = byModel.find((line) => line.id === null)?.microcents ?? 0n;
+  const ofRequests = withoutCorrections(all);
   const groups = await listLines(store, id, ofRequests, "group");
   const keys = await listLines(store, id, ofRequests, "key", LARGEST_KEYS);
   const used = sumOf(models.map(({ microcents }) => microcents));
-  const [corrected] = (await readTotals(keepRows(all, false), [], {})).totals;
-  const correctedMicrocents = corrected?.figures.costMicrocents ?? 0n;
   const corrections = await listCorrections(store, id, month, correctedMicrocents);
   const format = ({ microcents, ...line }: Line) => ({ ...line, ...show(microcents) });
   return {
@@ -77,13 +78,10 @@ async function readStatement(
   };
 }
 
-/** Keeps the rows of requests, or those of corrections, which name no model. */
-function keepRows(source: RowSource, ofRequests: boolean): RowSource {
+function withoutCorrections(source: RowSource): RowSource {
   return {
     async *read() {
-      for await (const rows of source.read()) {
-        yield rows.filter(({ model }) => (model !== null) === ofRequests);
-      }
+      for await (const rows of source.read()) yield rows.filter(({ model }) => model !== null);
     },
     completeFrom: source.completeFrom,
   };
