@@ -30,7 +30,7 @@ const DEVICES = {
 } as const;
 /** For the long form; what hangs is given up all the same. */
 const HOUR_MS = 3_600_000;
-/** Of a page without its style sheet and scripts, which browsers keep. */
+/** Largest size of a page without its style sheet and scripts, which browsers cache. */
 const MAX_BYTES = 300_000;
 const SCHEMES = ["light", "dark"] as const;
 const ALL_VIEWS = Object.keys(DEVICES).flatMap((device) =>

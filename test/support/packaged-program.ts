@@ -10,7 +10,7 @@ import { createToolContext, type ToolContext } from "../../src/operation/setup/t
 
 /** The packages have about 170 MB; on a slower line the tests do without. */
 const DOWNLOAD_TIMEOUT_MS = 60_000;
-/** Of up to 3 GB in many packages. */
+/** Timeout of an installation: up to 3 GB in many packages. */
 const INSTALL_TIMEOUT_MS = 1_800_000;
 /** Native modules are compiled with the headers of this Node, if it has them. */
 const NODE_DIRECTORY = dirname(dirname(process.execPath));
