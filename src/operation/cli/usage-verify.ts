@@ -1,3 +1,4 @@
+import { mapTogether } from "../../shared/event-loop/map-together.ts";
 import { type Command, InvalidArgumentError } from "commander";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -98,15 +99,9 @@ async function rebuild(options: VerifyOptions): Promise<void> {
 
 /** Includes deleted organizations: their usage and charges are kept. */
 async function readCurrencies(store: Store): Promise<Currencies> {
-  const currencies = new Map<string, string>();
   const ids = await store.listOrganizationIds();
-  for (let start = 0; start < ids.length; start += READ_TOGETHER) {
-    const batch = ids.slice(start, start + READ_TOGETHER);
-    for (const organization of await Promise.all(batch.map((id) => store.getOrganization(id)))) {
-      if (organization !== null) currencies.set(organization.id, organization.currency);
-    }
-  }
-  return currencies;
+  const organizations = await mapTogether(ids, READ_TOGETHER, (id) => store.getOrganization(id));
+  return new Map(organizations.filter((one) => one !== null).map(({ id, currency }) => [id, currency]));
 }
 
 type Run = (store: Store, month: string, requestsDir: string | null) => Promise<void>;

@@ -8,12 +8,14 @@ import {
   monthAt,
   parseMonth,
 } from "../../../shared/time/calendar.ts";
+import { mapTogether } from "../../../shared/event-loop/map-together.ts";
 import { addDays, daysIn } from "../../../shared/time/day-range.ts";
 import { measureProgress } from "../../../shared/usage/forecast.ts";
 import { centsOf, type Limit } from "../../../shared/settings/limits.ts";
 import type { OrganizationRecord } from "../../../data-path/store/types/management.ts";
 import type { RecentRequest } from "../../../data-path/store/types/reporting.ts";
 import type { Store } from "../../../data-path/store/types.ts";
+import { compareNames } from "../directory/arrange.ts";
 import { allSpend, allSpendQuery, type SPEND_SORTS } from "../schemas/all-spend.ts";
 import { formatHeader, formatRow, type UsageColumn } from "../usage-export/usage-table.ts";
 import { defineRoute } from "./route.ts";
@@ -67,14 +69,14 @@ async function readAllSpend(
   nowMs: number,
 ): Promise<readonly SpendRow[]> {
   const organizations = await listOrganizations(store);
-  const spent = await inTurns(organizations, async (organization) => ({
+  const spent = await mapTogether(organizations, AT_ONCE, async (organization) => ({
     organization,
     microcents: (await store.readSpend(organization.id, month.name, [])).organizationMicrocents,
   }));
   const shown = spent
     .filter(({ organization, microcents }) => organization.deletedAtMs === null || microcents !== 0n)
     .toSorted((one, other) => Number(other.microcents - one.microcents));
-  return inTurns(shown, async ({ organization, microcents }, place) => {
+  return mapTogether(shown, AT_ONCE, async ({ organization, microcents }, place) => {
     const details =
       place < DETAILED ? await readDetails(store, organization, microcents, month, nowMs) : NO_DETAILS;
     const { id, name, currency, limits, deletedAtMs } = organization;
@@ -92,7 +94,7 @@ async function readAllSpend(
 
 async function listOrganizations(store: Store): Promise<readonly OrganizationRecord[]> {
   const ids = await store.listOrganizationIds();
-  const found = await inTurns(ids, (id) => store.getOrganization(id));
+  const found = await mapTogether(ids, AT_ONCE, (id) => store.getOrganization(id));
   const deleted = await store.listDeletedOrganizations({ limit: MAX_DELETED, after: null });
   return [...found.filter((one) => one !== null && one.deletedAtMs === null), ...deleted.items].filter(
     (one) => one !== null,
@@ -137,22 +139,9 @@ function isError({ refusal, status }: RecentRequest): boolean {
   return refusal !== null || (status ?? 0) >= 400;
 }
 
-async function inTurns<Item, Result>(
-  items: readonly Item[],
-  read: (item: Item, place: number) => Promise<Result>,
-): Promise<readonly Result[]> {
-  const results: Result[] = [];
-  for (let start = 0; start < items.length; start += AT_ONCE) {
-    const some = items.slice(start, start + AT_ONCE);
-    results.push(...(await Promise.all(some.map((item, index) => read(item, start + index)))));
-  }
-  return results;
-}
-
 type Compare = (one: SpendRow, other: SpendRow) => number;
 
-const NAMES = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
-const byName: Compare = (one, other) => NAMES.compare(one.organization_name, other.organization_name);
+const byName: Compare = (one, other) => compareNames(one.organization_name, other.organization_name);
 
 function byLargest(amountOf: (row: SpendRow) => number | bigint | null): Compare {
   const sizeOf = (row: SpendRow): number => Number(amountOf(row) ?? -1);

@@ -2,7 +2,7 @@
 import type { RecentRequest } from "../../../data-path/store/types/reporting.ts";
 
 /** Returns whether the request failed at its upstream; null if that is unknown: its client or its worker left. */
-export function isFailed({ status, errorCode }: RecentRequest): boolean | null {
+export function isFailed({ status, errorCode }: Pick<RecentRequest, "status" | "errorCode">): boolean | null {
   if (status === null || status === 499) return null;
   // A 4xx of the upstream is a response, not a failure.
   return status >= 500 || (errorCode !== null && status < 400);

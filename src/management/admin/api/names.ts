@@ -1,4 +1,5 @@
 /** Names for ids: user and group of a key, which must exist, and those of requests and usage, which may be deleted. */
+import { mapTogether } from "../../../shared/event-loop/map-together.ts";
 import type { KeyRecord } from "../../../data-path/store/types/management.ts";
 import type { GroupRecord, OwnerRecord, UserRecord } from "../../../data-path/store/types/owners.ts";
 import type { Store } from "../../../data-path/store/types.ts";
@@ -60,13 +61,8 @@ export async function readKeyNames(
   keyIds: readonly (string | null)[],
 ): Promise<ReadonlyMap<string, string>> {
   const ids = [...new Set(keyIds)].filter((id) => id !== null);
-  const names = new Map<string, string>();
-  for (let start = 0; start < ids.length; start += READ_TOGETHER) {
-    const batch = ids.slice(start, start + READ_TOGETHER);
-    const records = await Promise.all(batch.map((keyId) => store.getKey({ organizationId, keyId })));
-    for (const record of records) if (record !== null) names.set(record.id, record.name);
-  }
-  return names;
+  const records = await mapTogether(ids, READ_TOGETHER, (keyId) => store.getKey({ organizationId, keyId }));
+  return new Map(records.filter((record) => record !== null).map(({ id, name }) => [id, name]));
 }
 
 export type NamesStore = Pick<Store, "getKey" | "readOwnerNames">;

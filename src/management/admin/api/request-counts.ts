@@ -6,6 +6,7 @@ import type { RecentRequest } from "../../../data-path/store/types/reporting.ts"
 import { scrub } from "../../../shared/text/scrub.ts";
 import { readTags } from "../../../shared/usage/tags.ts";
 import { requestCounts, requestFilter } from "../schemas/requests.ts";
+import { isFailed } from "./health.ts";
 import { readUsageNames } from "./names.ts";
 import { createRequestFilter } from "./requests.ts";
 import { defineOrganizationRoute } from "./route.ts";
@@ -14,7 +15,7 @@ import { callerOf } from "./usage.ts";
 /** More than the lists of an organization's requests can hold. */
 const MAX_EXAMINED = 20_000;
 
-const count = defineOrganizationRoute({
+export const countRequestsRoute = defineOrganizationRoute({
   method: "GET",
   path: "/api/organizations/{organization}/request-counts",
   operationId: "countRequests",
@@ -78,9 +79,9 @@ function countOverTime(
 }
 
 function endOf(request: RecentRequest): "succeeded" | "rejected" | "failed" {
-  const { status, errorCode } = clientOutcomeOf(request);
-  if (status === null || status >= 500 || (status < 400 && errorCode !== null)) return "failed";
-  return status >= 400 ? "rejected" : "succeeded";
+  const outcome = clientOutcomeOf(request);
+  if (outcome.status === null || isFailed(outcome) === true) return "failed";
+  return outcome.status >= 400 ? "rejected" : "succeeded";
 }
 
 type NamesOf = Awaited<ReturnType<typeof readUsageNames>>;
@@ -119,7 +120,3 @@ function countValues(requests: readonly RecentRequest[], namesOf: NamesOf) {
   });
   return Object.fromEntries(counted);
 }
-
-export { count as countRequestsRoute };
-
-export const requestCountRoutes = [count];

@@ -12,7 +12,7 @@ import { ownRoutes } from "./own.ts";
 import { operationRoutes } from "./operation.ts";
 import { organizationRoutes } from "./organizations.ts";
 import { raiseRoutes } from "./raises.ts";
-import { requestCountRoutes } from "./request-counts.ts";
+import { countRequestsRoute } from "./request-counts.ts";
 import { requestRoutes } from "./requests.ts";
 import { sessionRoutes, whoamiRoute } from "./sessions.ts";
 import { accessOf, type ApiRoute, type OrganizationRoute } from "./route.ts";
@@ -43,7 +43,7 @@ const ROUTES = {
     ...allSpendRoutes,
     ...spendCorrectionRoutes,
   ],
-  Requests: [...requestCountRoutes, ...requestRoutes],
+  Requests: [countRequestsRoute, ...requestRoutes],
   Alerts: [...alertRoutes, ...emailRoutes, ...webhookRoutes],
   Tokens: tokenRoutes,
   Sessions: [whoamiRoute, ...sessionRoutes],

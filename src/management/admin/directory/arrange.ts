@@ -79,10 +79,13 @@ export function limitStateOf(
 }
 
 const NAMES = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+/** Compares names as people sort them: "key 9" before "key 10", case ignored. */
+export const compareNames = (one: string, other: string): number => NAMES.compare(one, other);
+
 type Row = Listed<{ readonly id: string; readonly name: string }>;
 
 function byName(one: Row, other: Row): number {
-  return NAMES.compare(one.record.name, other.record.name) || (one.record.id < other.record.id ? -1 : 1);
+  return compareNames(one.record.name, other.record.name) || (one.record.id < other.record.id ? -1 : 1);
 }
 
 const COMPARE: Readonly<Record<(typeof SORTS)[number], (one: Row, other: Row) => number>> = {

@@ -6,6 +6,7 @@
  */
 import type { KeyRecord, OrganizationRecord } from "../../../data-path/store/types/management.ts";
 import type { GroupRecord, OwnerRecord, UserRecord } from "../../../data-path/store/types/owners.ts";
+import { mapTogether } from "../../../shared/event-loop/map-together.ts";
 import type { Page, PageInput } from "../../../data-path/store/types/page.ts";
 import type { Store } from "../../../data-path/store/types.ts";
 import type { ApiServices } from "../api/route.ts";
@@ -110,16 +111,13 @@ export async function readOrganizations(
     nowMs,
     read: async () => {
       const records = await readAll((page) => store.listOrganizations(page));
-      const rows: Listed<OrganizationRecord>[] = [];
-      for (let start = 0; start < records.length; start += TOGETHER) {
-        const piece = records.slice(start, start + TOGETHER);
-        const spends = await Promise.all(piece.map((one) => readOrganizationSpend({ store }, one)));
-        for (const [place, record] of piece.entries()) {
-          const { organizationMicrocents: spentMicrocents = 0n, limits = [] } = spends[place] ?? {};
-          rows.push(listOrganization({ record, spentMicrocents, limits }, nowMs));
-        }
-      }
-      return rows;
+      return mapTogether(records, TOGETHER, async (record) => {
+        const { organizationMicrocents: spentMicrocents, limits } = await readOrganizationSpend(
+          { store },
+          record,
+        );
+        return listOrganization({ record, spentMicrocents, limits }, nowMs);
+      });
     },
     count: (rows) => rows.length,
   });

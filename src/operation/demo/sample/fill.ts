@@ -9,6 +9,7 @@ import { createId } from "../../../data-path/store/ids.ts";
 import type { Store } from "../../../data-path/store/types.ts";
 import { formatOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
 import type { LoggedUsageRows, UsageRow } from "../../../data-path/store/types/reporting.ts";
+import { mapTogether } from "../../../shared/event-loop/map-together.ts";
 import { hasChat } from "../../../shared/config/has-chat.ts";
 import { dayAt, DAY_MS } from "../../../shared/time/calendar.ts";
 import { addFigures, NO_USAGE, type UsageFigures } from "../../../shared/usage/usage-figures.ts";
@@ -109,11 +110,11 @@ async function createCompany({ call }: SampleInput, plan: Plan): Promise<Created
   }
   const idIn = (ids: readonly string[], position: number | null) =>
     position === null ? null : (ids[position] ?? null);
-  const userIds = await mapTogether(users, async ({ name, email, group }, position) => {
+  const userIds = await mapTogether(users, TOGETHER, async ({ name, email, group }, position) => {
     const fields = { name, email, group_id: idIn(groupIds, group), ...limits.users[position] };
     return (await create("/users", fields)).id;
   });
-  const made = await mapTogether(keys, ({ name, note, user, group, feature }, position) =>
+  const made = await mapTogether(keys, TOGETHER, ({ name, note, user, group, feature }, position) =>
     create("/keys", {
       name,
       note,
@@ -148,7 +149,7 @@ async function createCompany({ call }: SampleInput, plan: Plan): Promise<Created
 }
 
 async function writePast(store: Store, { requests }: Plan, created: Created): Promise<void> {
-  await mapTogether(requests, ({ endedAtMs, ...request }) =>
+  await mapTogether(requests, TOGETHER, ({ endedAtMs, ...request }) =>
     store.recordRequest({
       ...identify(request, endedAtMs, created),
       status: request.status,
@@ -158,7 +159,7 @@ async function writePast(store: Store, { requests }: Plan, created: Created): Pr
       ended: { atMs: endedAtMs, figures: figuresOf(request) },
     }),
   );
-  await mapTogether(listUsage(requests, created), (rows) => store.raiseUsage(created.id, rows, []));
+  await mapTogether(listUsage(requests, created), TOGETHER, (rows) => store.raiseUsage(created.id, rows, []));
 }
 
 type Unended = Omit<SampleRequest, "endedAtMs">;
@@ -238,17 +239,4 @@ async function chargeNow(store: Store, plan: Plan, created: Created, position: n
     estimate: null,
     final: { status, errorCode, checks, trace },
   });
-}
-
-/** Maps with a bounded number of calls at once, in order. */
-async function mapTogether<Item, Result>(
-  items: readonly Item[],
-  map: (item: Item, position: number) => Promise<Result>,
-): Promise<Result[]> {
-  const results: Result[] = [];
-  for (let start = 0; start < items.length; start += TOGETHER) {
-    const batch = items.slice(start, start + TOGETHER).map((item, index) => map(item, start + index));
-    results.push(...(await Promise.all(batch)));
-  }
-  return results;
 }
