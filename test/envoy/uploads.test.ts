@@ -18,6 +18,8 @@ const UPLOADS = 66;
 const UPLOAD_BYTES = 33_000_000;
 /** Half of a key's share has room for one; there are two workers. */
 const MAX_HELD = 2;
+/** A body waits 20 s for its turn. */
+const MAX_WAIT_MS = 30_000;
 /** Held by Envoy, they would be 2.2 GB. */
 const MAX_ENVOY_BYTES = 300_000_000;
 const OTHERS_REQUESTS = 42;
@@ -47,16 +49,18 @@ describe("66 uploads of 33 MB of one key that do not end", () => {
         beginUpload({ ...upload, bytes: UPLOAD_BYTES, missingBytes: 70_000 }),
       );
       // Most of the others wait for room, or are refused.
-      await Promise.any(begun.map(isHeld));
+      await Promise.any(begun.map(isSent));
       const asked = Array.from({ length: OTHERS_REQUESTS }, () =>
         chat.send({ key: other.key, body: chatBody() }),
       );
       expect((await Promise.all(asked)).map(describeAnswer)).toEqual(asked.map(() => "200"));
-      const uploads = await Promise.all(begun);
-      const refused = uploads.filter(({ outcome }) => outcome !== "held");
-      expect(refused.filter(({ outcome }) => !outcome.includes("buffer_limit_exceeded"))).toEqual([]);
-      expect(UPLOADS - refused.length).toBeGreaterThanOrEqual(1);
-      expect(UPLOADS - refused.length).toBeLessThanOrEqual(MAX_HELD);
+      // What is sent may be in the kernel's buffers, which take up to 32 MiB: only an answer tells who is refused.
+      const answers: string[] = [];
+      for (const { answer } of await Promise.all(begun)) void answer.then((text) => answers.push(text));
+      const countHeld = () => UPLOADS - answers.length;
+      await expect.poll(countHeld, { timeout: MAX_WAIT_MS }).toBeLessThanOrEqual(MAX_HELD);
+      expect(countHeld()).toBeGreaterThanOrEqual(1);
+      expect(answers.filter((text) => !text.includes("buffer_limit_exceeded"))).toEqual([]);
       expect((await readEnvoyMemory(chat.stack)) - before).toBeLessThan(MAX_ENVOY_BYTES);
     },
   );
@@ -122,9 +126,9 @@ describe("bodies of one key at once", () => {
 });
 
 /** @throws Error when it is refused. */
-async function isHeld(begun: Promise<UnfinishedUpload>): Promise<void> {
+async function isSent(begun: Promise<UnfinishedUpload>): Promise<void> {
   const { outcome } = await begun;
-  if (outcome !== "held") throw new Error(outcome);
+  if (outcome !== "sent") throw new Error(outcome);
 }
 
 function headersOf(key: string): Record<string, string> {

@@ -25,7 +25,7 @@ export interface UploadOptions {
 }
 
 export interface UnfinishedUpload {
-  /** "held": all that comes was sent, and nothing is answered so far; else the answer, as it came. */
+  /** "sent": the kernel has taken all that comes, and nothing is answered so far; else the answer, as it came. */
   readonly outcome: string;
   /** What it is answered in the end. */
   readonly answer: Promise<string>;
@@ -36,7 +36,7 @@ export interface UnfinishedUpload {
 /** Small, so that each turn of the event loop reads answers of all uploads before Envoy resets what it has answered. */
 const PIECE = Buffer.alloc(64 * 1024, 0x20);
 
-/** Resolves once all that comes is sent, or Envoy has answered. What is held is left when the test is finished. */
+/** Resolves once all that comes is sent, or Envoy has answered. An unanswered upload is left when the test is finished. */
 export async function beginUpload(options: UploadOptions): Promise<UnfinishedUpload> {
   const { body, answer, leave } =
     options.version === "HTTP/1.1" ? await openHttp1(options) : await openHttp2(options);
@@ -55,7 +55,7 @@ interface Opened {
 async function sendPieces(
   body: Opened["body"],
   { bytes, missingBytes, version, isOfUnknownLength = false }: UploadOptions,
-): Promise<"held"> {
+): Promise<"sent"> {
   const isChunked = version === "HTTP/1.1" && isOfUnknownLength;
   for (let left = bytes - missingBytes; left > 0; left -= PIECE.length) {
     const piece = PIECE.subarray(0, Math.min(left, PIECE.length));
@@ -67,7 +67,7 @@ async function sendPieces(
     await new Promise(setImmediate);
   }
   await new Promise((resolve) => body.write(Buffer.alloc(0), resolve));
-  return "held";
+  return "sent";
 }
 
 async function openHttp1(options: UploadOptions): Promise<Opened> {
