@@ -30,9 +30,9 @@ import { KINDS_OF_CALLS, startWatchers, type Watched } from "./watchers.ts";
 const MEBIBYTE = 1024 ** 2;
 const NO_ATTACK = "no attack";
 /** The victim's quick requests of a phase: fewer would say nothing of its latency. */
-const MEASURED_REQUESTS = IS_LONG ? 300 : 40;
+const MEASURED_REQUESTS = IS_LONG ? 150 : 40;
 /** Before its memory is taken, the gateway has loaded what it needs, and its heaps have grown to what they are under load. */
-const WARM_REQUESTS = IS_LONG ? 600 : 100;
+const WARM_REQUESTS = IS_LONG ? 300 : 100;
 /**
  * What may have grown by. Allocators keep what they had, and V8 gives pages back as it likes: what an attack left behind
  * for ever would be there once more with each of its requests. Redis keeps 10,000 deleted keys and full audit logs.
