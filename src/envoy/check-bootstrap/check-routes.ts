@@ -111,7 +111,7 @@ function checkHost(host: YamlView, lastRight: YamlView, known: Known): Bootstrap
   const routes = host.at("routes");
   const towardsModels = routes.items().filter((route) => !isOwnRoute(route, models));
   // A virtual host of the operator's services: requests that it does not match go nowhere.
-  if (towardsModels.length === 0 && routes.items().length > 0) return [];
+  if (towardsModels.length === 0 && routes.exists) return [];
   return [
     ...checkGrpc(routes, others),
     ...checkLastRoute(routes, lastRight),

@@ -7,24 +7,31 @@
  */
 import type { YAMLMap } from "yaml";
 import type { Config } from "../../shared/config/schema.ts";
-import { type Bootstrap, createBootstrap } from "../bootstrap/render-bootstrap.ts";
+import { createBootstrap } from "../bootstrap/render-bootstrap.ts";
 import type { RenderOptions } from "../bootstrap/render-options.ts";
 import { type EnvoyNode, omit, pick } from "../bootstrap/yaml-document.ts";
 import { checkBootstrap } from "../check-bootstrap/check-bootstrap.ts";
 import { formatFinding } from "../check-bootstrap/finding.ts";
+import {
+  findMap,
+  findField,
+  MergeRefusal,
+  parseBootstrap,
+  type Place,
+  printChanged,
+} from "./bootstrap-file.ts";
 import { findEdge } from "./find-edge.ts";
-import { mergeFields, type IsWrong, type Merging } from "./merge-fields.ts";
 import { mergeFilters } from "./merge-filters.ts";
 import {
+  type IsWrong,
   mergeAccessLogs,
   mergeClusters,
   mergeExtensions,
+  mergeFields,
   mergeLocalReplies,
   mergeRuntime,
-} from "./merge-lists.ts";
-import { MergeRefusal } from "./merge-refusal.ts";
+} from "./merge-parts.ts";
 import { mergeRoutes } from "./merge-routes.ts";
-import { type Place, YamlText } from "./yaml-text.ts";
 
 export interface MergeOptions extends RenderOptions {
   /** Listener, such as "edge", or one of its filter chains, "edge/public"; null: the only one. */
@@ -67,40 +74,32 @@ function listWrong(text: string, config: Config) {
 }
 
 function mergeOnce(text: string, config: Config, options: MergeOptions, isWrong: IsWrong): string {
-  const yaml = new YamlText(text);
-  const merging: Merging = { yaml, isWrong };
+  const file = parseBootstrap(text);
+  const { root } = file;
   const rendered = createBootstrap(config, options);
-  mergeTopLevel(merging, rendered, config);
-  const edge = findEdge(yaml, options.listener);
-  const [listener] = rendered.static_resources.listeners;
-  const manager = listener.filter_chains[0].filters[0]["typed_config"] as EnvoyNode;
-  mergeFields(merging, edge.listener, pick(listener, ["per_connection_buffer_limit_bytes"]));
-  mergeManager(merging, edge.manager, manager);
-  mergeRoutes(merging, edge.manager, {
-    routes: manager["route_config"] as EnvoyNode,
-    domains: options.domains,
-  });
-  const resources = yaml.map(yaml.root, "static_resources");
-  if (resources !== null) mergeClusters(merging, resources, rendered.static_resources.clusters);
-  return yaml.apply();
-}
-
-function mergeTopLevel(merging: Merging, rendered: Bootstrap, config: Config): void {
   const hasFiles =
     config.upstreams.some(({ credentials }) => credentials.length > 0) || config.sidecar.tls !== null;
   const names = [...(hasFiles ? ["node"] : []), "grpc_async_client_manager_config"];
-  mergeFields(merging, merging.yaml.root, pick(rendered, names));
-  mergeRuntime(merging, rendered);
+  mergeFields(root, pick(rendered, names), isWrong);
+  mergeRuntime(root, rendered, isWrong);
+  const edge = findEdge(root, options.listener);
+  const [listener] = rendered.static_resources.listeners;
+  const manager = listener.filter_chains[0].filters[0]["typed_config"] as EnvoyNode;
+  mergeFields(edge.listener, pick(listener, ["per_connection_buffer_limit_bytes"]), isWrong);
+  mergeManager(edge.manager, manager, isWrong);
+  const routes = manager["route_config"] as EnvoyNode;
+  mergeRoutes(edge.manager, { routes, domains: options.domains }, isWrong);
+  const resources = findMap(root, "static_resources");
+  if (resources !== null) mergeClusters(resources, rendered.static_resources.clusters, isWrong);
+  return printChanged(file);
 }
 
-function mergeManager(merging: Merging, manager: Place<YAMLMap>, wanted: EnvoyNode): void {
-  const { yaml } = merging;
-  mergeFields(merging, manager, omit(wanted, APART));
-  mergeExtensions(merging, manager, wanted);
-  mergeAccessLogs(merging, manager, wanted);
+function mergeManager(manager: Place<YAMLMap>, wanted: EnvoyNode, isWrong: IsWrong): void {
+  mergeFields(manager, omit(wanted, APART), isWrong);
+  mergeExtensions(manager, wanted);
+  mergeAccessLogs(manager, wanted);
   // The operator's own tracing is sufficient.
-  const traces = ["tracing"].filter((name) => name in wanted && yaml.field(manager, name) === null);
-  mergeFields(merging, manager, pick(wanted, traces));
-  mergeLocalReplies(merging, manager, wanted);
-  mergeFilters(merging, manager, wanted["http_filters"] as readonly EnvoyNode[]);
+  if (findField(manager, "tracing") === null) mergeFields(manager, pick(wanted, ["tracing"]), isWrong);
+  mergeLocalReplies(manager, wanted);
+  mergeFilters(manager, wanted["http_filters"] as readonly EnvoyNode[], isWrong);
 }

@@ -8,13 +8,8 @@ import {
   EDGE_METADATA_NAMESPACE,
   SIDECAR_CLUSTER,
 } from "../names.ts";
-import { pathOf } from "./find-edge.ts";
-import { formatField, formatItem } from "./format-part.ts";
-import { isSame, mergeFields, type Merging } from "./merge-fields.ts";
-import { refuse } from "./merge-refusal.ts";
-import type { Place } from "./yaml-text.ts";
-
-const NAME = "http_filters";
+import { List, type Place, refuse } from "./bootstrap-file.ts";
+import { isSame, type IsWrong, mergeFields } from "./merge-parts.ts";
 
 interface Filter {
   readonly place: Place<YAMLMap>;
@@ -23,44 +18,27 @@ interface Filter {
 }
 
 /** @throws MergeRefusal if a filter of the operator conflicts. */
-export function mergeFilters(merging: Merging, manager: Place<YAMLMap>, wanted: readonly EnvoyNode[]): void {
-  const { yaml } = merging;
-  const filters = yaml.items(manager, NAME).map((place): Filter => {
+export function mergeFilters(manager: Place<YAMLMap>, wanted: readonly EnvoyNode[], isWrong: IsWrong): void {
+  const list = new List(manager, "http_filters");
+  const filters = list.items.map((place): Filter => {
     const value: unknown = place.node.toJSON();
     return { place, value, type: typeOf(value) };
   });
-  if (filters.length === 0) {
-    yaml.replaceField(manager, NAME, formatField({ [NAME]: wanted }, NAME));
-    return;
-  }
   refuseOthers(filters);
-  for (const { filter, index, anchor } of findPlaces(filters, wanted)) {
-    const found = filters[index];
-    if (found === undefined) yaml.insertItem(manager, NAME, anchor, formatItem(filter));
-    else if (isSame(found.place.node, filter)) continue;
-    else if (yaml.isItemMarked(manager, NAME, index)) {
-      yaml.replaceItem(manager, NAME, index, formatItem(filter));
-    } else mergeFields(merging, found.place, filter);
-  }
-}
-
-interface FilterPlace {
-  readonly filter: EnvoyNode;
-  /** Current position; -1 if missing. */
-  readonly index: number;
-  /** Filter to insert before: the next existing one of ours, at the latest the router. */
-  readonly anchor: number;
-}
-
-function findPlaces(filters: readonly Filter[], wanted: readonly EnvoyNode[]): FilterPlace[] {
-  const places: FilterPlace[] = [];
-  let anchor = filters.length;
+  // A missing one goes before the next one of ours, at the latest before the router.
+  let next = filters.length;
   for (const filter of wanted.toReversed()) {
     const index = filters.findIndex((one) => isThis(one, filter));
-    if (index !== -1) anchor = index;
-    places.unshift({ filter, index, anchor });
+    const found = filters[index];
+    if (found === undefined) {
+      list.insert(next, filter);
+      continue;
+    }
+    next = index;
+    if (isSame(found.place, filter)) continue;
+    if (list.isMarked(index)) list.replace(index, filter);
+    else mergeFields(found.place, filter, isWrong);
   }
-  return places;
 }
 
 /**
@@ -78,7 +56,7 @@ function refuseOthers(filters: readonly Filter[]): void {
     if ((!isAdmission && !isEarly) || asksSidecar(value)) continue;
     const what = isAdmission ? "ext_authz" : "ext_proc";
     throw refuse(
-      pathOf(place),
+      place,
       `this ${what} filter calls another service than the gateway: use a separate listener for the gateway (\`envoy render\`), or remove the filter.`,
     );
   }
@@ -93,7 +71,7 @@ function isThis({ type, value, place }: Filter, wanted: EnvoyNode): boolean {
   }
   if (type.endsWith(FILTERS.buffer)) return isContentLength(value) === isContentLength(plain(wanted));
   if (type.endsWith(FILTERS.lua)) return (value as { name?: unknown }).name === GRPC_REPLY_FILTER;
-  return type.endsWith(FILTERS.headerMutation) ? isSame(place.node, wanted) : true;
+  return type.endsWith(FILTERS.headerMutation) ? isSame(place, wanted) : true;
 }
 
 /** Returns whether it is our buffer filter; an operator's buffer filter only differs by name. */

@@ -7,7 +7,7 @@ import { copyFile, open, readFile, realpath, rename, rm, stat } from "node:fs/pr
 import { basename, dirname, join } from "node:path";
 import type { Config } from "../../shared/config/schema.ts";
 import { mergeBootstrap, type MergeOptions } from "../../envoy/merge-bootstrap/merge-bootstrap.ts";
-import { MergeRefusal } from "../../envoy/merge-bootstrap/merge-refusal.ts";
+import { MergeRefusal } from "../../envoy/merge-bootstrap/bootstrap-file.ts";
 import { CommandError } from "./management/command-error.ts";
 import { ask, canAsk } from "./terminal/ask.ts";
 import { openScreen } from "./terminal/screen.ts";

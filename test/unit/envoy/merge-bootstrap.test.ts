@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { formatUnifiedDiff } from "../../../src/operation/cli/unified-diff.ts";
 import { parseConfig } from "../../../src/shared/config/load.ts";
 import { checkBootstrap } from "../../../src/envoy/check-bootstrap/check-bootstrap.ts";
-import { MARK } from "../../../src/envoy/merge-bootstrap/yaml-text.ts";
+import { MARK } from "../../../src/envoy/merge-bootstrap/bootstrap-file.ts";
 import { mergeBootstrap, type MergeOptions } from "../../../src/envoy/merge-bootstrap/merge-bootstrap.ts";
 
 const FIXTURES = join(import.meta.dirname, "../../fixtures/bootstraps");
@@ -171,6 +171,34 @@ describe("what is an operator's own", () => {
     const internal = (text: string) =>
       text.slice(text.indexOf("- name: internal"), text.indexOf("- name: public"));
     expect(internal(TWO_MERGED)).toBe(internal(TWO));
+  });
+});
+
+describe("a virtual host of the operator", () => {
+  it("may have no routes", () => {
+    const empty = FRONT.replace(/routes:\n[\s\S]*?timeout: 15s\n/u, "routes: []\n");
+    expect(empty).not.toBe(FRONT);
+    const merged = merge(empty);
+    expect(checkBootstrap(merged, CONFIG)).toEqual([]);
+    expect(merged).toContain("\n                            routes: []\n");
+  });
+});
+
+describe("a layout that isn't regular", () => {
+  it("is printed anew, with every field and comment", () => {
+    const odd = FRONT.replace(
+      "codec_type: AUTO",
+      "codec_type: # Here.\n                        AUTO",
+    ).replace(
+      "-   name: envoy.filters.http.compressor",
+      "-\n                        name: envoy.filters.http.compressor",
+    );
+    const merged = merge(odd);
+    expect(checkBootstrap(merged, CONFIG)).toEqual([]);
+    expect(parse(merged)).toEqual(parse(FRONT_MERGED));
+    const comments = (text: string) => text.match(/# .*/gu)?.toSorted();
+    expect(comments(merged)).toEqual([...(comments(FRONT_MERGED) ?? []), "# Here."].toSorted());
+    expect(merge(merged)).toBe(merged);
   });
 });
 
