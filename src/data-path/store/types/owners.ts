@@ -64,16 +64,47 @@ export interface OwnerFilter {
   readonly groupId: string | null;
 }
 
-/**
- * Operations on users and groups. `audit`: entry of the audit log, written in the same step as the change and
- * only if it is made. Deleted owners can be read, see `deletedAtMs`, but are not listed.
- */
-export interface OwnerStore {
-  createUser(
+/** Operations on users, or on groups. Deleted ones can be read, see `deletedAtMs`, but are not listed. */
+export interface OwnerOperations<Settings, Item> {
+  /** @param audit Entry of the audit log, written in the same step as the change and only if it is made. */
+  create(
     organizationId: string,
-    settings: UserSettings,
-    audit?: (record: UserRecord) => AuditInput,
-  ): Promise<OwnerCreationResult<UserRecord>>;
+    settings: Settings,
+    audit?: (record: Item) => AuditInput,
+  ): Promise<OwnerCreationResult<Item>>;
+  get(organizationId: string, id: string): Promise<Item | null>;
+  /**
+   * `next` of a page is an id, or with a search a cursor that only the same search accepts. Examines a
+   * bounded number.
+   */
+  list(organizationId: string, filter: OwnerFilter, page: PageInput): Promise<Page<Item>>;
+  /** Changes one, in two steps. @param expectedVersion Null: any version. */
+  change(
+    organizationId: string,
+    id: string,
+    changes: Partial<Settings>,
+    expectedVersion: number | null,
+    audit?: AuditInput | null,
+  ): Promise<OwnerChangeResult<Item>>;
+  /** Deletes one, in two steps. Users of a deleted group remain without it. */
+  delete(
+    organizationId: string,
+    id: string,
+    keys: KeysOfDeleted,
+    expectedVersion: number | null,
+    audit?: AuditInput | null,
+  ): Promise<OwnerDeletionResult<Item>>;
+}
+
+/** Same operations by their names in the store: `createUser`, `listUsers` … */
+type Named<Name extends string, Settings, Item> = {
+  [
+    Verb in keyof OwnerOperations<Settings, Item> as Verb extends "list" ? `list${Name}s` : `${Verb}${Name}`
+  ]: OwnerOperations<Settings, Item>[Verb];
+};
+
+export interface OwnerStore
+  extends Named<"User", UserSettings, UserRecord>, Named<"Group", UserGroupSettings, GroupRecord> {
   /** Finds a user that is not deleted; null: the organization has no such user. Two steps. */
   findExternalUser(organizationId: string, external: ExternalIdentity): Promise<UserRecord | null>;
   /**
@@ -88,52 +119,6 @@ export interface OwnerStore {
     settings: UserSettings,
     audit?: (record: UserRecord) => AuditInput,
   ): Promise<ExternalUserResult>;
-  getUser(organizationId: string, userId: string): Promise<UserRecord | null>;
-  /**
-   * Lists users. `next` of a page is an id, or with a search a cursor that only the same search accepts.
-   * Examines a bounded number.
-   */
-  listUsers(organizationId: string, filter: OwnerFilter, page: PageInput): Promise<Page<UserRecord>>;
-  /** Changes a user, in two steps. @param expectedVersion Null: any version. */
-  changeUser(
-    organizationId: string,
-    userId: string,
-    changes: Partial<UserSettings>,
-    expectedVersion: number | null,
-    audit?: AuditInput | null,
-  ): Promise<OwnerChangeResult<UserRecord>>;
-  /** Deletes a user, in two steps. */
-  deleteUser(
-    organizationId: string,
-    userId: string,
-    keys: KeysOfDeleted,
-    expectedVersion: number | null,
-    audit?: AuditInput | null,
-  ): Promise<OwnerDeletionResult<UserRecord>>;
-  createGroup(
-    organizationId: string,
-    settings: UserGroupSettings,
-    audit?: (record: GroupRecord) => AuditInput,
-  ): Promise<OwnerCreationResult<GroupRecord>>;
-  getGroup(organizationId: string, groupId: string): Promise<GroupRecord | null>;
-  /** Like `listUsers`, except that groups cannot be nested. */
-  listGroups(organizationId: string, filter: OwnerFilter, page: PageInput): Promise<Page<GroupRecord>>;
-  /** Changes a group, in two steps. @param expectedVersion Null: any version. */
-  changeGroup(
-    organizationId: string,
-    groupId: string,
-    changes: Partial<UserGroupSettings>,
-    expectedVersion: number | null,
-    audit?: AuditInput | null,
-  ): Promise<OwnerChangeResult<GroupRecord>>;
-  /** Deletes a group, in two steps. Its users remain without it. */
-  deleteGroup(
-    organizationId: string,
-    groupId: string,
-    keys: KeysOfDeleted,
-    expectedVersion: number | null,
-    audit?: AuditInput | null,
-  ): Promise<OwnerDeletionResult<GroupRecord>>;
   /**
    * Returns names of users and groups by id, including deleted ones while their figures are kept. Ids that
    * the organization does not have are omitted. Takes any number of ids and reads them in batches, one after
