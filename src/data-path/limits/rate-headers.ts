@@ -86,7 +86,6 @@ function formatReset(ms: number, fromMs: number | null): string {
   return fromMs === null ? formatDuration(ms) : formatInstant(fromMs + ms);
 }
 
-/** Header names by protocol. */
 export const RATE_HEADERS = { chat: namesOf("chat"), messages: namesOf("messages") } as const;
 
 function namesOf(protocol: ProtocolName): readonly string[] {

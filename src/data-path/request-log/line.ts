@@ -53,7 +53,6 @@ interface LineSource extends LoggedRequest {
   readonly settledAtMs: number;
 }
 
-/** A member of a line. */
 interface Member {
   /** Returns JSON. */
   readonly write: (source: LineSource) => string;

@@ -208,7 +208,6 @@ export function nameGroup({ day, keyId, owners = "", model }: Grouped): string {
   return `${day} ${keyId} ${owners} ${model}`;
 }
 
-/** Groups rows by name. */
 export function groupRows<Row extends UsageRow>(rows: readonly Row[]): Map<string, Row[]> {
   const groups = new Map<string, Row[]>();
   for (const row of rows) {

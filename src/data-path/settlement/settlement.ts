@@ -47,7 +47,6 @@ export interface OpenInput extends SentPrompt {
   readonly requestedModel: string;
 }
 
-/** Model named by a request. */
 export interface NamedModel {
   /** Id in the catalog; null: the request named no model. */
   readonly model: string | null;

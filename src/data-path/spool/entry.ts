@@ -117,7 +117,6 @@ export function parseSpoolLine(line: string): SpoolEntry | null {
   return parsed.success ? parsed.data : null;
 }
 
-/** Returns the charge of an entry. */
 export function chargeOf(entry: SpoolEntry): ChargeInput {
   if (entry.kind === "charge") return entry.charge;
   const opening = openingCharge(entry.opened);

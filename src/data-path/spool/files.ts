@@ -5,7 +5,6 @@ import type { SpoolFile } from "./writer.ts";
 
 /** Identifies the files that a process writes and takes over. */
 export interface SpoolOwner {
-  /** Index of the worker. */
   readonly index: number;
   /** Number of workers of this host. */
   readonly workers: number;

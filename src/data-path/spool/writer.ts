@@ -5,7 +5,6 @@
 import type { FileHandle } from "node:fs/promises";
 import { createSpoolFile } from "./segment.ts";
 
-/** A file of the spool. */
 export interface SpoolFile {
   readonly path: string;
   bytes: number;

@@ -57,7 +57,6 @@ export interface ClientRequest {
   readonly choices: number;
   /** The requested service tier, spelled as in answers; null if none is requested. */
   readonly serviceTier: string | null;
-  /** The field that requests the tier. */
   readonly tierField: TierField;
   /** Tools that the request allows the model server to run. */
   readonly serverTools: readonly RequestedTool[];

@@ -26,7 +26,6 @@ export interface UpstreamFiles extends AuthorityPlaces {
 
 const MAX_IN_FLIGHT = 100_000;
 
-/** Returns the cluster of one upstream. */
 export function createUpstreamCluster(upstream: UpstreamConfig, files: UpstreamFiles): EnvoyNode {
   const usesTls = upstream.endpoints.some((endpoint) => endpoint.usesTls);
   const canRetry = hasSeveralServers(upstream);

@@ -40,7 +40,6 @@ const RULES: readonly SettingRule[] = [
   })),
 ];
 
-/** Checks the clusters of the upstreams. */
 export function checkUpstreams(
   clusters: YamlView,
   upstreams: readonly UpstreamConfig[],

@@ -37,7 +37,6 @@ export function renderExpected(config: Config): Rendered {
   };
 }
 
-/** Finds the cluster with this name. */
 export function findCluster(clusters: YamlView, name: string): YamlView | undefined {
   return clusters.items().find((one) => one.at("name").text === name);
 }

@@ -55,7 +55,6 @@ export interface ProcessListener {
   onEnd(): void;
 }
 
-/** Address of the server. */
 export type EnvoyServerAddress =
   | { readonly socketPath: string }
   | { readonly host: string; readonly port: number };

@@ -25,7 +25,6 @@ export async function isFree(host: string, port: number): Promise<boolean> {
   return (await tryListen(host, port)) === null;
 }
 
-/** Returns a free port of this host. */
 export function findFreePort(host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();

@@ -4,7 +4,6 @@
  * price per million exactly.
  */
 
-/** Microcents in one cent. */
 export const MICROCENTS_PER_CENT = 1_000_000;
 
 /** Largest cap or budget in cents: keeps every amount in microcents below 2^53, where Lua's numbers are exact. */

@@ -104,7 +104,6 @@ function orderTags(list: string): string {
   throw new TypeError("these tags were not checked");
 }
 
-/** Email address, or null. */
 export function emailOrNull(): Kind<string | null> {
   const error = "expected an email address, or null for none";
   const input = z.string({ error }).max(MAX_EMAIL_CHARACTERS, { error }).pipe(z.email({ error }));
@@ -118,7 +117,6 @@ export function groupIdOrNull(): Kind<string | null> {
   return textOrNull({ notation: "groupId", values: "a group's id, or null", input });
 }
 
-/** Id of a user, or null. */
 export function userIdOrNull(): Kind<string | null> {
   const error = "expected the id of a user of this organization, or null for none";
   const input = z.string({ error }).regex(USER_ID, { error }).nullable();

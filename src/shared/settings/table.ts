@@ -38,7 +38,6 @@ export type ChangeOf<Table extends Settings> = {
   readonly [Name in keyof Table as GivenName<Table[Name]>]?: z.output<Input<Table[Name]>> | undefined;
 };
 
-/** Settings with a default. */
 type Defaulted<Table extends Settings> = RecordOf<{
   [Name in keyof Table as Table[Name] extends { readonly default: unknown } ? Name : never]: Table[Name];
 }>;

@@ -58,7 +58,6 @@ function byPosition(left: TokenKind, right: TokenKind): number {
 /** Kinds in the order of Lua's lists, which is also that of usage rows in the management API. */
 export const KINDS_BY_POSITION = TOKEN_KINDS.toSorted(byPosition);
 
-/** Builds an object with a value for each kind. */
 export function mapTokens<Value>(valueOf: (kind: TokenKind) => Value): Record<TokenKind, Value> {
   const entries = TOKEN_KINDS.map((kind) => [kind, valueOf(kind)]);
   return Object.fromEntries(entries) as Record<TokenKind, Value>;

@@ -20,7 +20,6 @@ export interface AdmissionFigures {
   readonly keyHardCapCents: number | null;
   readonly organizationSpentMicrocents: bigint;
   readonly organizationHardCapCents: number | null;
-  /** Token limit that rejected the request. */
   readonly tokenLimit: TokenLimit | null;
   /** Cap that rejected the request, unless it is a monthly cap of the key or organization. */
   readonly reached: {

@@ -34,7 +34,6 @@ export function namesOfOwners(organizationId: string, owners: Partial<KeyOwners>
   );
 }
 
-/** Returns the owners' lists of keys. */
 export function listsOfOwners(organizationId: string, owners: Partial<KeyOwners>): string[] {
   return listOwners(owners).map(({ kind, id }) => ownerKeysKey(organizationId, kind, id));
 }

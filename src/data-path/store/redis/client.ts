@@ -27,7 +27,6 @@ const SLOTS_REFRESH_MS = 1000;
 const REDIS_PORT = 6379;
 const SENTINEL_PORT = 26_379;
 
-/** Address of Redis. */
 export type RedisAddress =
   /**
    * `redis://` or `rediss://` (optionally with a database number), `unix:///run/redis.sock` or the path of a

@@ -111,7 +111,6 @@ export const traceSchema: z.ZodType<RequestTrace> = z.object({
   pinnedBy: z.string().optional(),
 });
 
-/** Formats as JSON. */
 export function formatTrace(trace: RequestTrace | undefined): string {
   return trace === undefined ? "null" : JSON.stringify(trace);
 }
@@ -132,7 +131,6 @@ export const checksSchema = z.array(z.object(checkShape));
 /** JSON of a check; requests at one price share the check, so it is formatted once. */
 const wordsOfCheck = new WeakMap<Check, string>();
 
-/** Formats as JSON. */
 export function formatChecks(checks: readonly Check[]): string {
   const [check] = checks;
   if (check === undefined || checks.length > 1) return JSON.stringify(checks);

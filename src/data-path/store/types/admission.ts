@@ -143,7 +143,6 @@ export interface MetCap extends AdmittedCap {
 export interface BucketFigures {
   /** Whole requests left in the bucket of requests after this one; for count_tokens, in that call's bucket. */
   readonly remaining: number;
-  /** Capacity of the bucket of requests. */
   readonly capacity: number;
   /** Milliseconds until the bucket of requests is full again. */
   readonly resetMs: number;

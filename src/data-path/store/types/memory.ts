@@ -1,4 +1,3 @@
-/** Memory use of Redis. */
 export interface MemoryUse {
   readonly usedBytes: number;
   /** `maxmemory`, or the memory of Redis's host if it is not set. */

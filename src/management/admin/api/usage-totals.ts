@@ -90,7 +90,6 @@ export async function readTotals(
 }
 
 interface Ranking {
-  /** Names of the largest groups. */
   readonly largest: ReadonlySet<string>;
   /** Number of further groups. */
   readonly others: number;

@@ -25,11 +25,9 @@ interface Versioned<One> {
 
 interface SettingsPage<One> {
   readonly scope: LimitScope;
-  /** All settings on the page. */
   readonly settings: readonly FormSetting[];
   /** Settings that the user may change. Omitted: all. */
   readonly changeableOf?: (page: OrganizationPageCall) => readonly FormSetting[];
-  /** Path of the page. */
   readonly pathOf: (page: OrganizationPageCall) => string;
   readonly read: (page: OrganizationPageCall) => Promise<Versioned<One>>;
   /** Values to compare the fields with. Omitted: as read. */
@@ -137,7 +135,6 @@ export const OWNER_CALLS = {
 
 interface RaisedPage {
   readonly scope: LimitScope;
-  /** Path of the owner's page. */
   readonly pathOf: (page: OrganizationPageCall) => string;
   /** Renders the owner's page with problems of the form. */
   readonly render: (page: OrganizationPageCall, problems: Problems) => Promise<PageAnswer>;

@@ -43,7 +43,6 @@ export function explainChecks(
   });
 }
 
-/** Returns the requests per minute of a rate check. */
 export function rateAt(figures: Figures): number {
   return Number(figures["requests_per_minute"]);
 }

@@ -82,7 +82,6 @@ export const keyQuery = record({
   ),
 });
 export type KeyQuery = z.output<typeof keyQuery>;
-/** A key in a list. */
 const listedKey = named(
   "ListedKey",
   z.strictObject({

@@ -48,7 +48,6 @@ export const organizationQuery = record({
     ),
 });
 
-/** An organization in a list. */
 const listedOrganization = named(
   "ListedOrganization",
   organization.extend({

@@ -105,7 +105,6 @@ export function choice<const Values extends readonly [string, ...string[]]>(
   return ofType(schema, `${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)}`);
 }
 
-/** Boolean. */
 export function flag(): z.ZodBoolean {
   return ofType(z.boolean({ error: "expected `true` or `false`" }), "boolean");
 }
@@ -131,7 +130,6 @@ export function path(source: SecretSource) {
   return ofType(text("a path"), "path").transform((value) => resolve(source.baseDir, value));
 }
 
-/** Host name or IP address. */
 export function host(): z.ZodString {
   const form = /^(?:[A-Za-z0-9_](?:[A-Za-z0-9._-]*)|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*)$/;
   return ofType(text("a host name or an IP address", form), "host name or IP address");

@@ -43,7 +43,6 @@ function createTlsSchema(source: SecretSource) {
   });
 }
 
-/** Returns the fields of connections. */
 function createConnectionFields() {
   return {
     connect_timeout_seconds: integer(1, 60, "seconds")

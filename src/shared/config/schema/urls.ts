@@ -2,7 +2,6 @@ import * as z from "zod";
 
 import { ofType } from "./fields.ts";
 
-/** Address of one upstream endpoint. */
 export interface UpstreamEndpoint {
   /** Host name or IP address, without brackets. */
   readonly host: string;

@@ -57,7 +57,6 @@ async function showAllSpend(page: PageCall): Promise<PageAnswer> {
   );
 }
 
-/** One total for each currency. */
 function Totals({ rows }: { rows: readonly Row[] }) {
   const sums = new Map<string, bigint>();
   for (const { currency, spent_microcents: spent } of rows) {

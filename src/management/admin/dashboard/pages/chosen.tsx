@@ -92,7 +92,6 @@ function callOf({ kind }: Kind) {
     : (`/api/organizations/{organization}/${kind}s/${one}` as const);
 }
 
-/** Returns the path of the list. */
 function listPath({ path }: PageCall): string {
   return path.slice(0, path.lastIndexOf("/"));
 }

@@ -32,7 +32,6 @@ interface Explored {
   readonly page: PageCall;
   /** Start of the organization's paths. */
   readonly base: string;
-  /** Path of the list. */
   readonly path: string;
   readonly organizationId: string;
   readonly currency: string;

@@ -119,7 +119,6 @@ interface TimeFieldProps {
   readonly isEnd?: boolean;
 }
 
-/** Problem of the filters. */
 export function FilterProblem({ text }: { text: string }) {
   return (
     <p class="notice bad" role="alert">

@@ -8,7 +8,6 @@ import { RequestStatus } from "./inline.tsx";
 import type { ColumnKind, RowTableColumns } from "./table.tsx";
 
 interface Explored {
-  /** Path of the list. */
   readonly path: string;
   readonly choice: RequestChoice;
 }

@@ -10,7 +10,6 @@ export async function neighborsQuery(page: PageCall): Promise<Record<string, str
 
 interface NeighborsProps {
   readonly page: PageCall;
-  /** Path of the list. */
   readonly path: string;
   readonly request: ExplainedRequestView;
 }

@@ -9,7 +9,6 @@ import { REQUEST_COLUMNS, shownColumns } from "./request-columns.tsx";
 type ValuesView = RequestCountsView["values"];
 
 interface RequestFiltersProps {
-  /** Path of the list. */
   readonly path: string;
   readonly choice: RequestChoice;
   /** Values among the requests shown. */
