@@ -8,14 +8,13 @@
 import type { Config } from "../../shared/config/schema.ts";
 import { readYaml } from "../../shared/config/load/yaml-source.ts";
 import { checkFilters } from "./check-filters.ts";
-import { checkLimits } from "./check-limits.ts";
 import { checkManager } from "./check-manager.ts";
 import { checkRoutes } from "./check-routes.ts";
 import { checkSidecar } from "./check-sidecar.ts";
 import { checkUpstreams } from "./check-upstreams.ts";
 import { FILTERS } from "./filter-types.ts";
-import { type BootstrapFinding, findAt } from "./finding.ts";
-import { findCluster, listOwnFilters, type Rendered, renderExpected } from "./rendered.ts";
+import { type BootstrapFinding, findAt, findUnless } from "./finding.ts";
+import { findCluster, listOwnFilters, type Rendered, renderExpected, findFilter } from "./rendered.ts";
 import { YamlView } from "./yaml-view.ts";
 
 /** Returns all findings in a bootstrap's text, sorted by line. Never throws. */
@@ -95,4 +94,20 @@ function checkClusters(root: YamlView, config: Config, rendered: Rendered): Boot
     });
   });
   return [...sidecar, ...checkUpstreams(clusters, config.upstreams, rendered, hasDiscovery)];
+}
+
+/** Checks that body limits of Envoy and of `gateway.yaml` agree. */
+function checkLimits(manager: YamlView, rendered: Rendered, maxBodyBytes: number): BootstrapFinding[] {
+  const limit = readBodyLimit(manager);
+  if (limit === undefined) return [];
+  const right = readBodyLimit(rendered.manager)?.number;
+  return findUnless(limit.number === right, limit, {
+    check: "body_limit",
+    message: `Envoy accepts bodies of ${String(limit.value)} bytes, but needs ${right}: limits.max_body_bytes (${maxBodyBytes}) plus what translation can add.`,
+    fix: `Write \`max_request_bytes: ${right}\`, or change limits.max_body_bytes.`,
+  });
+}
+
+function readBodyLimit(manager: YamlView): YamlView | undefined {
+  return findFilter(manager.at("http_filters"), FILTERS.buffer)?.at("typed_config", "max_request_bytes");
 }

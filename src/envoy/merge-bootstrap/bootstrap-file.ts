@@ -91,7 +91,6 @@ export function findMap(map: Place<YAMLMap>, name: string): Place<YAMLMap> | nul
   return found === null ? null : requireMap(found);
 }
 
-/** Returns the text of a field. */
 export function textOf(map: Place<YAMLMap>, name: string): string | null {
   const value: unknown = findField(map, name)?.node.toJSON();
   return typeof value === "string" ? value : null;
@@ -193,7 +192,7 @@ function keyOf({ key }: Pair): string {
 
 /**
  * Prints a changed document with the lines of its text wherever both say the same; new lines follow the
- * indentation around them. A layout that this cannot keep is printed anew.
+ * indentation around them. A layout that this cannot keep is reformatted.
  */
 export function printChanged({ text, meaning, document }: BootstrapFile): string {
   const wanted = meaningOf(document.toJS());

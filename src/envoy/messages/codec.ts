@@ -24,7 +24,6 @@ import { decodeCheckRequest, decodeProcessingRequest } from "./decode-requests.t
 import { encodeCheckResponse, encodeProcessingResponse } from "./encode-replies.ts";
 import { Unusual } from "./protobuf-reader.ts";
 
-/** Request of ext_authz. */
 export type CheckRequest = CheckRequest__Output;
 /** Reply to ext_authz. Header values go into `value`: Envoy ignores `raw_value` here. */
 export type CheckResponse = GeneratedCheckResponse;

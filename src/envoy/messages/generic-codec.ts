@@ -4,7 +4,6 @@
  * them.
  */
 import { loadSync, type ServiceDefinition } from "@grpc/proto-loader";
-
 import type {
   AccessLogMessage,
   CheckRequest,
@@ -16,7 +15,19 @@ import type {
   ProcessingResponse,
 } from "./codec.ts";
 import type { StreamAccessLogsResponse } from "./generated/envoy/service/accesslog/v3/StreamAccessLogsResponse.ts";
-import { PROTO_FOLDER, SERVICE_FILES } from "./proto-files.ts";
+import { fileURLToPath } from "node:url";
+import { packageFile } from "../../shared/host/package-files.ts";
+
+/** Absolute directory of the API files. */
+export const PROTO_FOLDER = fileURLToPath(packageFile("proto/"));
+
+/** The files that define the services that Envoy calls, relative to `PROTO_FOLDER`; they import the others. */
+export const SERVICE_FILES = [
+  "envoy/service/auth/v3/external_auth.proto",
+  "envoy/service/ext_proc/v3/external_processor.proto",
+  "envoy/service/accesslog/v3/als.proto",
+  "grpc/health/v1/health.proto",
+] as const;
 
 const definitions = loadSync([...SERVICE_FILES], {
   includeDirs: [PROTO_FOLDER],

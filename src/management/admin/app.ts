@@ -18,16 +18,47 @@ import {
   type AdminAppOptions,
   type AdminEnvironment,
   formatGatewayUrl,
+  type MetricsPage,
 } from "./app-options.ts";
 import { MinuteLimit, withFailureLimit } from "./minute-limit.ts";
 import { isReady } from "./health-server.ts";
-import { addMetrics } from "./metrics-route.ts";
 import { type Journal, recordEnd } from "./identity/record-sign-in.ts";
 import { Sessions } from "./dashboard/session.ts";
 import { hashProgramToken, isProgramToken } from "../../shared/contract/program-sign-in.ts";
-import { authenticate, type Principal, readBearer } from "./principal.ts";
+import { authenticate, type Principal, readBearer, isSameText } from "./principal.ts";
 import { formatExactJson } from "../../shared/text/exact-json.ts";
 import { listWords } from "../../shared/text/list-words.ts";
+
+/** The operator's token also authorizes the page. */
+interface MetricsRouteOptions extends Pick<AdminAppOptions, "operatorToken" | "nowMs"> {
+  readonly page: MetricsPage;
+  readonly limit: MinuteLimit;
+}
+
+/** Guards against DNS rebinding: another site's name that resolves to this host would appear in `Host`. */
+const LOCAL_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
+/** Requests with these came through a proxy, so not from this host. */
+const PROXY_HEADERS = ["forwarded", "x-forwarded-for", "via"];
+
+function addMetrics(app: AdminApp, { page, operatorToken, limit, nowMs }: MetricsRouteOptions): void {
+  app.get("/metrics", async (context) => {
+    const isForwarded = PROXY_HEADERS.some((name) => context.req.header(name) !== undefined);
+    const isFromHere = page.isLocal && !isForwarded && LOCAL_HOST.test(context.req.header("host") ?? "");
+    if (page.token !== null || !isFromHere) {
+      const authorization = context.req.header("authorization");
+      const accepted = [page.token, operatorToken];
+      await withFailureLimit(context, limit, nowMs(), () => requireToken(authorization, accepted));
+    }
+    const { contentType, text } = await page.render();
+    return context.body(text, 200, { "content-type": contentType, "cache-control": "no-store" });
+  });
+}
+
+function requireToken(authorization: string | undefined, accepted: readonly (string | null)[]): void {
+  const given = readBearer(authorization);
+  if (given !== undefined && accepted.some((token) => token !== null && isSameText(given, token))) return;
+  throw new AdminError("invalid_token");
+}
 
 /** Limit per address and minute: a program with an old token may retry for a while; guessing a token needs far more. */
 const MAX_WRONG_TOKENS = 100;

@@ -6,16 +6,15 @@ import { fileURLToPath } from "node:url";
 import { hasChat } from "../../shared/config/has-chat.ts";
 import type { Config } from "../../shared/config/schema.ts";
 import { resolveOperatorToken } from "../supervisor/secret-file.ts";
-
 import { LaunchError } from "./launch-error.ts";
-import { formatManageCommand } from "./manage-command.ts";
 import { makePlan, type Plan } from "./plan.ts";
 import type { ServeReady } from "./serve-process.ts";
 import { Stack } from "./stack.ts";
 import { type StopRequests, watchStopRequests } from "./stop-request.ts";
 import { formatJsonLine, formatSummary, type StackFacts } from "./summary.ts";
-import { formatLocalUrl } from "../../shared/host/local-url.ts";
+import { formatLocalUrl, isLoopbackAddress } from "../../shared/host/local-url.ts";
 import { packageFile } from "../../shared/host/package-files.ts";
+import { basename, join, resolve } from "node:path";
 
 export interface LaunchOptions {
   /** Null: the built-in configuration with the demo upstream. */
@@ -114,4 +113,44 @@ function describeStack(options: LaunchOptions, stack: Stack, plan: Plan, ready: 
 function findChatModel({ catalog }: Config): string {
   const model = catalog.find(({ capabilities }) => hasChat(capabilities)) ?? catalog[0];
   return model?.id ?? "";
+}
+
+interface ManageCommandInput {
+  /** Directory from which the stack was started, and in which the next command will run. */
+  readonly cwd: string;
+  /** Directory of the program's package.json. */
+  readonly packageFolder: string;
+  /** Entry file of the program. */
+  readonly entry: string;
+  /** Name by which it was called: `process.argv[1]`. */
+  readonly calledAs: string;
+  /** Null: the built-in configuration. */
+  readonly configFile: string | null;
+  readonly dataDir: string;
+  readonly adminUrl: string;
+  /** True if the configuration refers to the operator's token, which is then not in the data directory. */
+  readonly isTokenConfigured: boolean;
+}
+
+/**
+ * Formats a command line that lists the organizations of this stack when pasted in the same directory: with
+ * the program as it can be called there, and `--config` if the directory does not lead to the stack.
+ */
+export function formatManageCommand(input: ManageCommandInput): string {
+  const { cwd, configFile, dataDir, adminUrl, isTokenConfigured } = input;
+  const isFound = dataDir === join(cwd, "data");
+  const isTrusted = isLoopbackAddress(new URL(adminUrl).hostname) && !isTokenConfigured;
+  const config =
+    configFile === null || (isFound && isTrusted) ? "" : ` --config ${quote(resolve(cwd, configFile))}`;
+  return `${formatProgram(input)} org list${config}`;
+}
+
+/** Formats the program: `npx` works in the package's own directory; an installed program is on PATH. */
+function formatProgram({ cwd, packageFolder, entry, calledAs }: ManageCommandInput): string {
+  if (resolve(cwd) === resolve(packageFolder)) return "npx inference-gateway";
+  return basename(calledAs) === "inference-gateway" ? "inference-gateway" : `node ${quote(entry)}`;
+}
+
+function quote(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

@@ -10,9 +10,40 @@ import { applyOverrides, type ConfigOverrides } from "../supervisor/config-overr
 import { requireUnused } from "../supervisor/socket-lock.ts";
 import { listWorkerSockets } from "../supervisor/worker-addresses.ts";
 import { type FolderLock, lockData } from "./folder-lock.ts";
-import { defaultDataDir, writeDefaultConfig } from "./default-config.ts";
 import { findFreePort, requireFree } from "./ports.ts";
 import { openSocketFolder, type SocketFolder } from "./socket-folder.ts";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { programFile } from "../../shared/host/package-files.ts";
+
+const TEMPLATE = programFile("operation/launcher/default-gateway.yaml");
+
+/** Returns where `up` stores its data without a configuration. */
+function defaultDataDir(workingFolder: string): string {
+  return join(workingFolder, "data");
+}
+
+/** Values of the built-in configuration. */
+interface DefaultConfigValues {
+  readonly dataDir: string;
+  readonly sockets: string;
+  readonly demoUrl: string;
+}
+
+/** Writes the built-in configuration into its data directory and returns the file's path. */
+function writeDefaultConfig(values: DefaultConfigValues): string {
+  const path = join(values.dataDir, "gateway.yaml");
+  mkdirSync(values.dataDir, { recursive: true, mode: 0o700 });
+  writeFileSync(path, fillTemplate(readFileSync(TEMPLATE, "utf8"), values));
+  return path;
+}
+
+/** Fills in the values, quoted for YAML. */
+export function fillTemplate(template: string, values: DefaultConfigValues): string {
+  return template
+    .replace("DATA_DIR", () => JSON.stringify(values.dataDir))
+    .replace("SOCKETS", () => JSON.stringify(values.sockets))
+    .replace("DEMO_URL", () => JSON.stringify(values.demoUrl));
+}
 
 /** Decisions made before the first process is started. */
 export interface Plan {

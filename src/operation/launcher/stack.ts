@@ -8,7 +8,6 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { watchUpstreamSecrets } from "../../envoy/bootstrap/upstream-secrets.ts";
-import { environmentFor } from "./child-environment.ts";
 import { accessLogIn, drainEnvoy, reopenAccessLog, secretsFolder, startEnvoy } from "./envoy-process.ts";
 import { guardOf } from "./guarded-process.ts";
 import { LogKeeper } from "./log-keeper.ts";
@@ -18,6 +17,8 @@ import { startPrivateRedis, waitForRedis } from "./private-redis.ts";
 import { waitUntilReady } from "./readiness.ts";
 import { type ServeReady, startServe, waitForServe } from "./serve-process.ts";
 import { formatLocalUrl } from "../../shared/host/local-url.ts";
+import { Secret } from "../../shared/config/secret.ts";
+import type { Config } from "../../shared/config/schema.ts";
 
 /** Time for requests in flight after Ctrl-C: a person is waiting. */
 const DRAIN_MS = 5_000;
@@ -164,4 +165,28 @@ function reportCredentials(
       ? `a renewed credential can't be read, the previous one stays: ${String(outcome.problem)}`
       : `renewed credential: ${outcome.written.join(", ")}`;
   process.stderr.write(`${text}\n`);
+}
+
+/**
+ * Returns the environment for a child, without variables of secrets that the child must not have: Redis and
+ * Envoy need none, `serve` needs all but the upstreams' credentials, which only Envoy gets, as files.
+ */
+export function environmentFor(
+  child: "redis" | "envoy" | "serve",
+  config: Config,
+  env: NodeJS.ProcessEnv,
+): NodeJS.ProcessEnv {
+  const upstreamOnly = secretVariables(config.upstreams);
+  const own = secretVariables({ ...config, upstreams: null });
+  const hidden =
+    child === "serve"
+      ? new Set([...upstreamOnly].filter((name) => !own.has(name)))
+      : new Set([...upstreamOnly, ...own]);
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !hidden.has(name)));
+}
+
+function secretVariables(value: unknown): Set<string> {
+  if (value instanceof Secret) return new Set("env" in value.reference ? [value.reference.env] : []);
+  if (typeof value !== "object" || value === null) return new Set();
+  return new Set(Object.values(value).flatMap((member) => [...secretVariables(member)]));
 }

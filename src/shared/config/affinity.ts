@@ -25,7 +25,7 @@ export function pinsSessions(
 
 /**
  * Envoy's consistent hashing has no slow start, and its retry stays in the priority of the first try: requests would fail
- * while all servers of priority 0 are dead. load/check-affinity.ts explains it to operators.
+ * while all servers of priority 0 are dead. load/check-settings.ts explains it to operators.
  */
 function canPin({ endpoints, slowStartSeconds, endpointPicker }: Place): boolean {
   const hasPriorities = endpoints.some(({ priority }) => priority > 0);

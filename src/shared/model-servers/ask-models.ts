@@ -2,11 +2,47 @@
  * Lists the models of a model server, by `GET {base URL}/models` of OpenAI's API. Every failure is one
  * sentence for the person who has just typed the URL.
  */
-import { isJsonObject } from "../text/json-object.ts";
-import { askOllama } from "./ask-ollama.ts";
-import { AskError, type ServerAccess, fetchLoaded, parseJson } from "./fetch-answer.ts";
+import { isJsonObject, toArray } from "../text/json-object.ts";
+import { AskError, type ServerAccess, fetchLoaded, parseJson, fetchText } from "./fetch-answer.ts";
 import { findModelServer, type ModelServer } from "./presets.ts";
 import { isTokenCount, type ServerModel } from "./server-model.ts";
+
+/** Adds the details that Ollama reports; others stay unknown. */
+async function askOllama(
+  baseUrl: string,
+  asker: ServerAccess,
+  models: readonly ServerModel[],
+): Promise<readonly ServerModel[]> {
+  const url = `${new URL(baseUrl).origin}/api/show`;
+  const asked: ServerModel[] = [];
+  for (const model of models) {
+    const shown = await fetchText(url, asker, { model: model.id }).catch(() => "{}");
+    asked.push({ ...model, ...readOllamaModel(shown) });
+  }
+  return asked;
+}
+
+/** Ollama's names of capabilities that the catalog calls otherwise. */
+const OLLAMA_CAPABILITIES: Readonly<Record<string, string>> = {
+  tools: "tools",
+  vision: "vision",
+  thinking: "reasoning",
+  embedding: "embeddings",
+};
+
+function readOllamaModel(text: string): Partial<ServerModel> {
+  const shown = parseJson(text);
+  if (!isJsonObject(shown)) return {};
+  const { model_info: info, capabilities } = shown;
+  const window = isJsonObject(info)
+    ? Object.entries(info).find(([name]) => name.endsWith(".context_length"))?.[1]
+    : undefined;
+  const known = toArray(capabilities).flatMap((one) => OLLAMA_CAPABILITIES[String(one)] ?? []);
+  return {
+    ...(isTokenCount(window) && { contextWindow: window }),
+    ...(Array.isArray(capabilities) && { capabilities: known }),
+  };
+}
 
 const MAX_SHOWN_CHARACTERS = 80;
 

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
 import { openScreen } from "../../../src/operation/cli/terminal/screen.ts";
-import { formatUnifiedDiff, paintDiff } from "../../../src/operation/cli/unified-diff.ts";
+import { formatUnifiedDiff, paintDiff } from "../../../src/operation/cli/envoy-into.ts";
 
 const lines = (...texts: readonly string[]) => texts.map((text) => `${text}\n`).join("");
 

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { describe, expect, it } from "vitest";
-import { formatUnifiedDiff } from "../../../src/operation/cli/unified-diff.ts";
+import { formatUnifiedDiff } from "../../../src/operation/cli/envoy-into.ts";
 import { parseConfig } from "../../../src/shared/config/load.ts";
 import { checkBootstrap } from "../../../src/envoy/check-bootstrap/check-bootstrap.ts";
 import { MARK } from "../../../src/envoy/merge-bootstrap/bootstrap-file.ts";
@@ -185,7 +185,7 @@ describe("a virtual host of the operator", () => {
 });
 
 describe("a layout that isn't regular", () => {
-  it("is printed anew, with every field and comment", () => {
+  it("is reformatted, with every field and comment", () => {
     const odd = FRONT.replace(
       "codec_type: AUTO",
       "codec_type: # Here.\n                        AUTO",

@@ -5,11 +5,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-
 import protobuf from "protobufjs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-
-import { PROTO_FOLDER, SERVICE_FILES } from "../../../src/envoy/messages/proto-files.ts";
+import { PROTO_FOLDER, SERVICE_FILES } from "../../../src/envoy/messages/generic-codec.ts";
 
 const TOP = fileURLToPath(new URL("../../../", import.meta.url));
 const require = createRequire(import.meta.url);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseConfig } from "../../../src/shared/config/load.ts";
-import { environmentFor } from "../../../src/operation/launcher/child-environment.ts";
+import { environmentFor } from "../../../src/operation/launcher/stack.ts";
 
 const env = { PATH: "/bin", LOCAL_KEY: "one", SHARED: "two", REDIS_PASSWORD: "three", OPERATOR: "four" };
 const config = parseConfig(

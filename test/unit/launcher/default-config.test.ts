@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parseConfig } from "../../../src/shared/config/load.ts";
 import { startDemoUpstream } from "../../../src/operation/demo/upstream.ts";
-import { fillTemplate } from "../../../src/operation/launcher/default-config.ts";
+import { fillTemplate } from "../../../src/operation/launcher/plan.ts";
 
 const template = readFileSync(
   new URL("../../../src/operation/launcher/default-gateway.yaml", import.meta.url),

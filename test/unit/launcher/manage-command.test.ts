@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatManageCommand } from "../../../src/operation/launcher/manage-command.ts";
+import { formatManageCommand } from "../../../src/operation/launcher/launch.ts";
 
 const INPUT = {
   cwd: "/srv/gateway",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createMetrics } from "../../../src/shared/telemetry/metrics.ts";
-import { RedisMeter } from "../../../src/shared/telemetry/redis-meter.ts";
+import { RedisMeter } from "../../../src/shared/telemetry/gateway-telemetry.ts";
 
 async function values(metric: { get(): Promise<{ values: object[] }> }, name: string): Promise<unknown> {
   const { values: all } = await metric.get();

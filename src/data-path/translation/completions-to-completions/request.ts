@@ -7,9 +7,11 @@ import { readRequestedTier, readEndUser } from "../openai/request-fields.ts";
 import { createUsageRequest } from "../fields/usage-request.ts";
 import { mapUsageVisibility } from "../openai/stream-options.ts";
 import { createUpstreamBody } from "../openai/upstream-body.ts";
-import { createCompletionsAnswer } from "./answer.ts";
 import { type CompletionsFields, readCompletionsFields } from "./request/read-fields.ts";
 import { ReadRequest, type UpstreamTerms } from "../read-request.ts";
+import type { JsonObject } from "../../../shared/text/json-object.ts";
+import { ChoicesAnswer, type ChoicesAnswerOptions } from "../openai/choices-answer.ts";
+import { playStream } from "./response/play-completion.ts";
 
 const LIMIT_NAMES = ["max_tokens"];
 const RETAINED_FIELDS: ReadonlySet<string> = new Set(["stream_options", "user", "safety_identifier"]);
@@ -81,4 +83,30 @@ export class CompletionsRequest extends ReadRequest<Content, Retained> {
 function echoOf(lengths: readonly number[], choice: unknown, choicesPerPrompt: number): number {
   if (typeof choice !== "number") return Number.POSITIVE_INFINITY;
   return lengths[Math.floor(choice / choicesPerPrompt)] ?? Number.POSITIVE_INFINITY;
+}
+
+interface CompletionsAnswerOptions extends Omit<ChoicesAnswerOptions, "describeCost"> {
+  /** Returns the characters of the prompt that precede the text of a choice. */
+  readonly echoCharacters: (choice: unknown) => number;
+}
+
+/** Creates the answer of a completion request, which passes through. */
+function createCompletionsAnswer({ echoCharacters, ...options }: CompletionsAnswerOptions): Answer {
+  /** Choices whose echo has passed. */
+  const echoed = new Set<unknown>();
+  /**
+   * Removes the echo of the prompt, with which servers begin the first piece of a choice, to leave the generated text.
+   */
+  const readChoice = (choice: JsonObject): JsonObject => {
+    const { text, index } = choice;
+    const characters = echoCharacters(index);
+    if (characters === 0 || typeof text !== "string" || echoed.has(index)) return choice;
+    echoed.add(index);
+    return { ...choice, text: text.slice(characters) };
+  };
+  return new ChoicesAnswer(
+    { ...options, describeCost: null },
+    // The generated part of a choice depends on earlier chunks, so each chunk must be parsed.
+    { name: "completions", readChoice, usesTemplates: false, play: playStream },
+  );
 }

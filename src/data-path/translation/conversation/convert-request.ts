@@ -1,15 +1,23 @@
 import type { ModelTarget } from "../client-protocol.ts";
 import type { ChatMessage, ChatRequestBody, ChatToolChoice } from "./chat-request.ts";
 import { ToolNames } from "./tool-names.ts";
-import { clampEffort } from "./clamp-effort.ts";
 import { convertTurn } from "./convert-turn.ts";
 import { invalidField, unsupportedField } from "../json/field-error.ts";
 import { chatLimitNames, limitOutput } from "../fields/output-limit.ts";
-import { formatUserId } from "./format-user-id.ts";
 import { createUsageRequest } from "../fields/usage-request.ts";
 import { orderTurns } from "./order-turns.ts";
 import type { UpstreamTerms } from "../read-request.ts";
 import type { ParsedRequest, ToolChoice } from "./parsed-request.ts";
+import { createHash } from "node:crypto";
+import { REASONING_EFFORTS, type ReasoningEffort } from "../../../shared/contract/model-profile.ts";
+
+/** OpenAI's limit; Claude Code sends more than twice as much. */
+const MAX_CHARACTERS = 64;
+
+/** Shortens a user id that exceeds the limit to its SHA-256 in hex, which is exactly as long as the limit. */
+function formatUserId(userId: string): string {
+  return userId.length <= MAX_CHARACTERS ? userId : createHash("sha256").update(userId).digest("hex");
+}
 
 /**
  * Creates the chat completion request for a model's upstream.
@@ -122,4 +130,18 @@ function convertPrefill(
     );
   }
   return last.tool_calls === undefined ? { continue_final_message: true, add_generation_prompt: false } : {};
+}
+
+/**
+ * Returns the effort if the model supports it, otherwise the nearest lower level, otherwise the lowest. An unsupported
+ * level is never an error, because clients send one with every request.
+ * @param supported In ascending order; empty: the model has no levels.
+ */
+function clampEffort(
+  effort: ReasoningEffort,
+  supported: readonly ReasoningEffort[],
+): ReasoningEffort | undefined {
+  const rank = REASONING_EFFORTS.indexOf(effort);
+  const atMost = supported.filter((level) => REASONING_EFFORTS.indexOf(level) <= rank);
+  return atMost.at(-1) ?? supported[0];
 }

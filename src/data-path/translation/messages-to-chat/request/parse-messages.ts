@@ -1,12 +1,29 @@
 import { answerCalls } from "../../conversation/answer-calls.ts";
 import { ReasoningUnpacker } from "../../conversation/carried-reasoning.ts";
-import { invalidField, missingField } from "../../json/field-error.ts";
+import { invalidField, missingField, quote } from "../../json/field-error.ts";
 import { parseAssistantContent, type SummaryPart } from "./assistant-content.ts";
 import { introduceSummary } from "../../conversation/compaction.ts";
-import type { AssistantPart, ParsedMessage } from "../../conversation/parts.ts";
+import type { AssistantPart, ParsedMessage, UserPart } from "../../conversation/parts.ts";
 import { readObject, readOptionalArray } from "../../json/read-field.ts";
 import { parseSystemContent } from "./system-content.ts";
-import { parseUserContent } from "./user-content.ts";
+import { type Block, parseBlocks, unsupportedBlock } from "./blocks.ts";
+import { parseTextOrMedia } from "./text-or-media.ts";
+import { parseToolResult } from "./tool-result.ts";
+
+const ASSISTANT_BLOCKS: ReadonlySet<string> = new Set(["tool_use", "thinking", "redacted_thinking"]);
+
+/** Parses the content of a user message: a string (one text block) or blocks. @throws GatewayError 400 */
+function parseUserContent(content: unknown, path: string): UserPart[] {
+  return parseBlocks(content, path, parseUserBlock);
+}
+
+function parseUserBlock(block: Block): UserPart[] {
+  if (block.type === "tool_result") return [parseToolResult(block)];
+  const parts = parseTextOrMedia(block);
+  if (parts !== null) return parts;
+  if (!ASSISTANT_BLOCKS.has(block.type)) throw unsupportedBlock(block);
+  throw invalidField(block.path, `${quote(block.type)} blocks are only allowed in assistant messages`);
+}
 
 /** Parses the list of messages block by block; `order-turns.ts` orders them. @throws GatewayError 400 */
 export function parseMessages(value: unknown): ParsedMessage[] {

@@ -1,6 +1,6 @@
 import { answerCalls, formatToolOutput } from "../../conversation/answer-calls.ts";
 import { unpackCall } from "../../conversation/call-carrier.ts";
-import { ReasoningUnpacker } from "../../conversation/carried-reasoning.ts";
+import { ReasoningUnpacker, isOwnCarrier } from "../../conversation/carried-reasoning.ts";
 import { readSummary, SUMMARY_ITEMS } from "../../conversation/compaction.ts";
 import { PARAGRAPH, type ParsedMessage, type UserPart } from "../../conversation/parts.ts";
 import { invalidField, missingField, quote, unsupportedField } from "../../json/field-error.ts";
@@ -15,7 +15,7 @@ import {
 import { readOptionalString } from "../../json/read-field.ts";
 import { parseAgentContent, parseContent, readTexts } from "./content-parts.ts";
 import { type Item, TRIGGER } from "./items.ts";
-import { readReasoningItem } from "./reasoning-item.ts";
+import { isJsonObject } from "../../../../shared/text/json-object.ts";
 
 /** Items of work by OpenAI's servers in an earlier turn. The text after them contains the result. */
 const HOSTED_ITEMS =
@@ -162,4 +162,27 @@ function hasContent(message: ParsedMessage): boolean {
 function refuseItem({ type, path }: Item): Error {
   if (type === TRIGGER) return invalidField(path, `a ${quote(type)} must be the last item of the input`);
   return unsupportedField(path, `unsupported item type ${quote(type)}`);
+}
+
+/**
+ * Reads the reasoning of an earlier turn: the carried text, or the item's text, or its summary, which this gateway
+ * makes of the whole text. Ignores a summary next to a foreign carrier, because it is incomplete. Never throws.
+ */
+function readReasoningItem({ fields }: Item, unpacker: ReasoningUnpacker): string {
+  const { encrypted_content: carrier, content, summary } = fields;
+  const carried = typeof carrier === "string" ? unpacker.unpack(carrier) : "";
+  if (carried !== "") return carried;
+  const text = joinTexts(content);
+  if (text !== "") return text;
+  const isForeign = typeof carrier === "string" && carrier !== "" && !isOwnCarrier(carrier);
+  return isForeign ? "" : joinTexts(summary);
+}
+
+function joinTexts(list: unknown): string {
+  if (!Array.isArray(list)) return "";
+  return list
+    .filter(isJsonObject)
+    .map(({ text }) => text)
+    .filter((text): text is string => typeof text === "string" && text !== "")
+    .join(PARAGRAPH);
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../../shared/text/json-object.ts";
 import type { RequestBody } from "../../client-protocol.ts";
-import { invalidField } from "../../json/field-error.ts";
+import { invalidField, missingField } from "../../json/field-error.ts";
 import {
   readOptionalArray,
   readOptionalBoolean,
@@ -8,18 +8,58 @@ import {
   readOptionalNumber,
   readOptionalObject,
   readOptionalString,
+  readName,
+  readRequiredObject,
 } from "../../json/read-field.ts";
-import { askForSummary, readCompaction, withoutTrigger } from "./compaction.ts";
 import { DeclaredTools } from "./declared-tools.ts";
-import { type Item, readItems } from "./items.ts";
+import { type Item, readItems, TRIGGER } from "./items.ts";
 import { parseInput } from "./parse-input.ts";
 import { parseReasoning } from "./parse-reasoning.ts";
-import { parseTextFormat } from "./parse-text-format.ts";
 import { parseToolChoice } from "./parse-tool-choice.ts";
 import { parseTools, type ToolsContext } from "./parse-tools.ts";
 import type { ParsedResponsesRequest, RequestPurpose } from "./parsed-request.ts";
 import { refuseState } from "./refuse-state.ts";
 import { readRepeatedFields } from "./repeated-fields.ts";
+import type { ChatResponseFormat } from "../../conversation/chat-request.ts";
+import { SUMMARY_PROMPT } from "../../conversation/compaction.ts";
+import type { ParsedMessage } from "../../conversation/parts.ts";
+import type { Compaction } from "../answer-settings.ts";
+
+const PROMPT: ParsedMessage = { role: "user", parts: [{ kind: "text", text: SUMMARY_PROMPT }] };
+
+/** Settings of a summary, which consists of text only. */
+const TEXT_ONLY = {
+  // Tools stay declared: the upstream has read them before, and its prompt cache begins with them.
+  toolChoice: { mode: "none", disablesParallel: false },
+  responseFormat: null,
+  topLogprobs: null,
+  reasoning: "hidden",
+  wantsCarrier: false,
+} as const;
+
+/** Removes the item that requests the summary. */
+function withoutTrigger(items: readonly Item[]): readonly Item[] {
+  return items.at(-1)?.type === TRIGGER ? items.slice(0, -1) : items;
+}
+
+/** Returns the requested summary; null if the request is for an answer. @param items As the client sent them. */
+function readCompaction(items: readonly Item[], purpose: RequestPurpose): Compaction | null {
+  if (purpose === "compact") return { userMessages: items.flatMap(listUserMessage) };
+  return items.at(-1)?.type === TRIGGER ? { userMessages: null } : null;
+}
+
+/** Appends the request for a summary to the conversation. */
+function askForSummary(request: ParsedResponsesRequest): ParsedResponsesRequest {
+  return { ...request, ...TEXT_ONLY, messages: [...request.messages, PROMPT] };
+}
+
+/** Returns the user's message as the answer of `compact` repeats it. */
+function listUserMessage({ type, fields }: Item): JsonObject[] {
+  const { role, content } = fields;
+  if (type !== "message" || role !== "user") return [];
+  const parts = typeof content === "string" ? [{ type: "input_text", text: content }] : content;
+  return [{ type: "message", role, status: "completed", content: parts }];
+}
 
 /** Items that declare tools. */
 const TOOL_ITEMS: ReadonlySet<string> = new Set(["additional_tools", "tool_search_output"]);
@@ -113,4 +153,33 @@ function readTopLogprobs(body: JsonObject, include: ReadonlySet<unknown>): numbe
   const requested = readOptionalInteger(body["top_logprobs"], "top_logprobs");
   if (requested !== null && requested > 0) return requested;
   return include.has("message.output_text.logprobs") ? 0 : null;
+}
+
+/** Reads structured output from `text.format`. The schema is forwarded unchanged. @throws GatewayError 400 */
+function parseTextFormat(text: JsonObject | null): ChatResponseFormat | null {
+  const path = "text.format";
+  const format = readOptionalObject(text?.["format"], path);
+  if (format === null) return null;
+  const { type } = format;
+  switch (type) {
+    case undefined:
+      throw missingField(`${path}.type`);
+    case "text":
+      return null;
+    case "json_object":
+      return { type };
+    case "json_schema":
+      return { type, json_schema: parseSchema(format, path) };
+    default:
+      throw invalidField(`${path}.type`, "Input should be 'text', 'json_object' or 'json_schema'");
+  }
+}
+
+function parseSchema(format: JsonObject, path: string) {
+  return {
+    name: readName(format["name"], `${path}.name`),
+    description: readOptionalString(format["description"], `${path}.description`) ?? undefined,
+    schema: readRequiredObject(format["schema"], `${path}.schema`),
+    strict: readOptionalBoolean(format["strict"], `${path}.strict`) ?? undefined,
+  };
 }
