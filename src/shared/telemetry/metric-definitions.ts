@@ -1,5 +1,5 @@
 /**
- * Table of all exported metrics. Instruments are derived from it, docs/metrics.md is compared with it, and
+ * Table of all exported metrics. Instruments are derived from it, docs/observability.md is compared with it, and
  * rules and dashboards in deploy/ may only use its names. Names follow Prometheus (base units, `_total`) and,
  * if applicable, OpenTelemetry's semantic conventions for generative AI (`gen_ai.…`, with underscores for
  * dots).

@@ -51,9 +51,9 @@ function findUnknown(expressions: readonly string[]): string[] {
   );
 }
 
-describe("docs/metrics.md", () => {
+describe("docs/observability.md", () => {
   it("has the table of all metrics (vitest -u renews it)", async () => {
-    const page = new URL("docs/metrics.md", root);
+    const page = new URL("docs/observability.md", root);
     const renewed = readFileSync(page, "utf8").replace(
       /(<!-- metrics: begin -->\n).*(<!-- metrics: end -->)/s,
       (_, begin: string, end: string) => `${begin}${renderMetricsTable()}\n${end}`,
