@@ -11,7 +11,7 @@ export interface ErrorEntry {
   readonly type: string;
   /** Description of the error. */
   readonly meaning: string;
-  /** Possible action besides retrying, or whom to ask; may be empty. */
+  /** Possible action in addition to retrying, or whom to ask. */
   readonly remedy: string;
   readonly retry: Retry;
 }
@@ -25,10 +25,13 @@ type Retry = "yes" | "later" | "no";
 type Code = OwnCode | AdminErrorCode;
 
 const ASK_FOR_A_CAP = "Ask an admin of your organization to raise the cap.";
+const ASK_FOR_A_LIMIT = "or ask an admin of your organization for a higher limit.";
 const NAMED_FIELD = "Correct the field in `param`.";
+const PERSISTS = "If it persists, contact the operator.";
 
 /** Remedies for readers of the reference, whose rights may differ from those of the message's reader. */
 const REMEDIES: Readonly<Partial<Record<Code, string>>> = {
+  invalid_json: "Correct the body; the message names the fault.",
   missing_required_parameter: NAMED_FIELD,
   invalid_parameter: NAMED_FIELD,
   unsupported_parameter: "Leave out the field in `param`.",
@@ -41,11 +44,33 @@ const REMEDIES: Readonly<Partial<Record<Code, string>>> = {
   session_cap_reached: "End this run, or ask an admin of your organization to raise the session cap.",
   key_disabled: "Ask an admin to enable it, or use another key.",
   key_expired: "Ask an admin to extend it, or use another key.",
+  request_not_found: "Check the ID, and that it belongs to this API key or organization.",
+  rate_limit_exceeded: `Send fewer requests, ${ASK_FOR_A_LIMIT}`,
+  token_rate_limit_exceeded: `Send fewer tokens, ${ASK_FOR_A_LIMIT}`,
   guardrail_blocked: "Change the content. The operator knows the guardrail's rules.",
   redis_full: "Ask the operator to give Redis more memory.",
   upstream_error: "If it persists, send the request ID to the operator.",
-  model_unreachable: "If it persists, contact the operator.",
+  model_starting: PERSISTS,
+  model_unreachable: PERSISTS,
+  model_overloaded: "Send fewer requests, or use another model.",
+  gateway_overloaded: PERSISTS,
+  gateway_unavailable: PERSISTS,
   upstream_timeout: "Ask for a shorter response.",
+  organization_not_found: "`GET /api/organizations` lists the ones that your token can see.",
+  key_not_found: "`GET …/keys` lists all.",
+  user_not_found: "`GET …/users` lists all.",
+  group_not_found: "`GET …/groups` lists all.",
+  token_not_found: "`GET …/tokens` lists all.",
+  session_not_found: "`GET …/sessions` lists all.",
+  raise_not_found: "`raises` of its owner lists all.",
+  alert_not_found: "`GET …/alerts` lists all.",
+  webhook_not_found: "`notifications.webhooks` of `GET …` lists all.",
+  change_conflict: "Send the change again.",
+  too_many_wrong_tokens: "Correct the token first.",
+  too_many_reports: "Wait for your other reports.",
+  too_many_new_keys: "Use the keys that you have.",
+  too_many_webhook_tests: "Wait a minute.",
+  too_many_emails: "Ask the operator to raise `notifications.emails.max_per_hour`.",
 };
 
 const RETRIES: Readonly<Partial<Record<Code, Retry>>> = {

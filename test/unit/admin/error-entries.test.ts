@@ -32,7 +32,7 @@ function tableOfTypes(entries: readonly ErrorEntry[]): string {
     const usual = errorTypeOf(Number.parseInt(status, 10)) === type;
     types.set(type, (types.get(type) ?? new Set()).add(usual ? status : `\`${code}\``));
   }
-  const rows = [...types].map(([type, cells]) => `| \`${type}\` | ${[...cells].join(", ")} |`);
+  const rows = [...types].map(([type, cells]) => `| \`${type}\` | ${[...cells].toSorted().join(", ")} |`);
   return ["| type | status or code |", "|---|---|", ...rows].join("\n");
 }
 
@@ -66,7 +66,11 @@ describe("retries", () => {
   it("help later with every cap, and with what an admin or the operator can undo", () => {
     const later = [...listApiErrors(), ...listManagementErrors()].filter(({ retry }) => retry === "later");
     expect(later.filter(({ status }) => status === "402")).toHaveLength(5);
-    expect(later.filter(({ remedy }) => remedy === "")).toEqual([]);
+  });
+
+  it("come with a remedy for every code", () => {
+    const entries = [...listApiErrors(), ...listManagementErrors()];
+    expect(entries.filter(({ remedy }) => !/^[A-Z`].*\.$/.test(remedy))).toEqual([]);
   });
 
   it("have a remedy for a cap that a developer can follow", () => {
