@@ -68,7 +68,7 @@ describe("GET …/statement", () => {
     await admin.client.unlink(...logs);
     expect(await admin.ok("GET", `${path}/statement`)).toMatchObject({
       corrections: [
-        { id: null, created_at: null, amount: "2.50", reason: expect.stringContaining("no longer kept") },
+        { id: null, created_at: null, amount: "2.50", reason: expect.stringContaining("no longer stored") },
       ],
       corrections_amount: "2.50",
     });

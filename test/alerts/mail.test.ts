@@ -182,7 +182,7 @@ describe("the mail server's answer", () => {
     await server.close();
     expect(await attempt(createChannel(server))).toMatchObject({
       outcome: "again",
-      error: "the mail server could not be reached or did not take the email (ESOCKET)",
+      error: "the mail server could not be reached or did not accept the email (ESOCKET)",
     });
   });
 });

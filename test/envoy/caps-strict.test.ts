@@ -107,7 +107,7 @@ describe("strict caps", () => {
       held_cents: worstGoldCents(10),
       hard_cap_cents: cap,
     });
-    expect(readError(refused).message).toContain("Only the requests in flight block it");
+    expect(readError(refused).message).toContain("Only requests in flight block this request");
     gate.release();
     expect((await first).status).toBe(200);
     expect(await readHeldCents(key)).toBe(0);

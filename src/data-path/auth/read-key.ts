@@ -12,7 +12,7 @@ const CHALLENGE = { "www-authenticate": "Bearer" };
 /** Stands for credentials other than Bearer; not a well-formed key. */
 const NO_BEARER = "-";
 const NO_SCHEME =
-  "The `authorization` header holds a key without a scheme. Send it as `Authorization: Bearer <API_KEY>` or as " +
+  "The `authorization` header has an API key without a scheme. Send it as `Authorization: Bearer <API_KEY>` or as " +
   "`x-api-key: <API_KEY>`.";
 
 /**

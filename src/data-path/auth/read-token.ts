@@ -41,24 +41,26 @@ const HEADERS = ["authorization", "x-api-key"] as const;
 const OTHER_ISSUER = 24;
 const KEYS_AWAY = 40;
 
-const TWO =
-  "Two credentials were sent, a token and another one, in `authorization` and in `x-api-key`. Send one.";
+const TWO = "Two different credentials were sent, in `authorization` and in `x-api-key`. Send one.";
 const UNVERIFIED =
   "The token was not verified. Send it as `Authorization: Bearer <TOKEN>` or as `x-api-key: <TOKEN>`, once, and not " +
   "longer than 16 KiB.";
 const CRITICAL =
-  "The token's header has `crit`: extensions that must be understood, which this gateway has none of. Get a token without `crit` from your identity provider.";
+  "The token's header has `crit`, which this gateway doesn't support. Get a token without `crit` from your identity provider.";
 const REASONS: ReadonlyMap<number, string> = new Map([
   [2, "The token is not valid yet (`nbf`). Check the clock of its identity provider."],
   [3, "The token has expired (`exp`). Get a new one from your identity provider."],
-  [OTHER_ISSUER, "The token is of an issuer (`iss`) that this gateway takes no tokens of."],
+  [
+    OTHER_ISSUER,
+    "This gateway doesn't accept tokens of this issuer (`iss`). Get one from another identity provider, or contact the operator.",
+  ],
   [
     25,
     "The token's audience (`aud`) isn't this gateway. Ask your identity provider for a token for this gateway.",
   ],
   [
     26,
-    "The token's signature is not right, or it has no `exp`. Get a new one from your identity provider and send it whole.",
+    "The token's signature is invalid, or the token has no `exp`. Get a new one from your identity provider and send all of it.",
   ],
   [
     32,
@@ -66,7 +68,7 @@ const REASONS: ReadonlyMap<number, string> = new Map([
   ],
 ]);
 const MALFORMED =
-  "The token is not a well-formed JWT that this gateway takes: signed, with `alg`, `iss`, `aud` and `exp`. Get a new one from your identity provider.";
+  "The token is not a well-formed JWT: it must be signed, with `alg`, `iss`, `aud` and `exp`. Get a new one from your identity provider.";
 
 /**
  * Returns the only valid token of a request. Null: no token, but perhaps a key.

@@ -218,7 +218,7 @@ function organizationOf(
   const found = organizations.find(({ name }) => values.includes(name));
   if (found !== undefined) return found.wanted;
   throw refuse(
-    `Your token is valid, but its claim \`${organizationClaim ?? ""}\` leads to no organization of this gateway. Ask its operator.`,
+    `Your token is valid, but its claim \`${organizationClaim ?? ""}\` names no organization of this gateway. Contact the operator of this gateway.`,
   );
 }
 
@@ -226,7 +226,7 @@ function subjectOf({ subjectClaim }: TokenProvider, claims: VerifiedToken["claim
   const subject = textClaim(claims, subjectClaim);
   if (subject !== null && subject.length <= MAX_SUBJECT_CHARACTERS) return subject;
   throw refuse(
-    `The token does not say who it is for: its claim \`${subjectClaim}\` is missing, or is no text.`,
+    `The token names no caller: its claim \`${subjectClaim}\` must be a string of at most ${MAX_SUBJECT_CHARACTERS} characters. Contact your identity provider.`,
   );
 }
 

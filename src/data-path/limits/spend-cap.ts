@@ -153,7 +153,7 @@ function describeCap(cap: ReachedCap): string {
   const reserved = format(ceilCents(cap.held.heldMicrocents));
   const worst = format(ceilCents(cap.held.worstCaseMicrocents));
   const exceeded = describeExceeded(limitOf(cap), { ...spend, reserved, worst });
-  return `${exceeded}${inFlightOnly(cap) ? " Only the requests in flight block it. Try again when they have ended." : ""}`;
+  return `${exceeded}${inFlightOnly(cap) ? " Only requests in flight block this request. Try again when they have ended." : ""}`;
 }
 
 function describeRemedy(cap: ReachedCap, dashboard: DashboardAddress): string {

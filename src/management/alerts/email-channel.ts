@@ -162,5 +162,5 @@ function conclude(
 /** Describes an error for customers by its kind only, since the server is the operator's; the log has the details. */
 export function describeMailError(error: unknown): string {
   const code = error instanceof Error && "code" in error ? ` (${String(error.code)})` : "";
-  return `the mail server could not be reached or did not take the email${code}`;
+  return `the mail server could not be reached or did not accept the email${code}`;
 }

@@ -27,7 +27,7 @@ export async function readSamples(config: Config, name: string): Promise<readonl
     return parseSamples(await fetchPage(url, readToken(config)), name);
   } catch (error) {
     const reason = error instanceof Error && error.cause !== undefined ? error.cause : error;
-    throw new Error(`${url} gives no metrics (${reasonOf(reason)})`, { cause: error });
+    throw new Error(`${url} returned no metrics (${reasonOf(reason)})`, { cause: error });
   }
 }
 

@@ -86,6 +86,6 @@ export const timestamp = () => z.iso.datetime().meta({ examples: ["2026-12-01T00
 export const actor = () =>
   z.strictObject({
     type: z.enum(["operator", "token", "person"]),
-    id: z.string().nullable().describe("Of the token, or of the user that the person is."),
+    id: z.string().nullable().describe("Id of the token, or of the person's user."),
     name: z.string().nullable(),
   });

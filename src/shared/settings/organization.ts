@@ -281,7 +281,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     kind: flag(),
     default: false,
     description: "Whether the end user that a request names becomes its tag `user`.",
-    label: "Keep end users as a tag",
+    label: "Record end users as a tag",
     hint: "Records the end user of a request as the tag user.",
     cli: {
       option: {
@@ -330,7 +330,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     kind: choice(["near_cap", "always"]),
     default: "near_cap",
     description: "When `X-Budget-…` headers show the amount left: from 90 % of any cap, or always.",
-    label: "Tell clients what is left",
+    label: "Show clients what is left",
     hint: "In `X-Budget-…` headers. Near a cap: from 90 %.",
     choices: { near_cap: "only near a cap", always: "with every response" },
     cli: {
@@ -338,7 +338,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
         flags: "--budget-headers <when>",
         help: "when responses show what the tightest cap has left: near_cap (from 90 %) or always",
       },
-      label: "headers of what is left",
+      label: "budget headers",
     },
   },
   dayAlerts: {

@@ -121,7 +121,7 @@ describe("createCapError", () => {
   it("says with strict caps that only requests in flight stand in the way", () => {
     const held = { heldMicrocents: 4000_000_000n, worstCaseMicrocents: 2000_000_000n };
     const error = createCapError({ ...reached, spentMicrocents: 0n, held }, NOWHERE);
-    expect(error.message).toContain("Only the requests in flight block it");
+    expect(error.message).toContain("Only requests in flight block this request");
     expect(error.fields).toEqual({ ...FIELDS, spent_cents: 0, held_cents: 4000 });
   });
 

@@ -46,9 +46,7 @@ export function forget({ directory, tokenCallers }: CallerServices, caller: Call
 export function requireUser(services: CallerServices, caller: Caller, { user }: KnownKeyResult): void {
   if (caller.userId === null || caller.userId === user?.id) return;
   forget(services, caller);
-  throw invalidKey(
-    "The user of this token was deleted a moment ago. Try again: the next request finds out who you are now.",
-  );
+  throw invalidKey("The user of this token was just deleted. Try again.");
 }
 
 /** Rethrows a GatewayError. Any other error means that Redis is unreachable. */

@@ -12,7 +12,7 @@ export interface Prompts {
 }
 
 /** For error messages. */
-export const EXPECTED_PROMPTS = "a string, an array of token ids, or a not empty array of either";
+export const EXPECTED_PROMPTS = "a string, an array of token ids, or a non-empty array of either";
 
 /** @returns null if the value is not a valid prompt. */
 export function measurePrompts(value: unknown): Prompts | null {

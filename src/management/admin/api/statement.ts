@@ -18,7 +18,7 @@ const AUDIT_PAGE = 500;
 /** Entries of the audit log that are searched for corrections. */
 const MAX_AUDIT_PAGES = 40;
 const CORRECTED = "spend.corrected";
-const NOT_KEPT = "Corrections whose reasons are no longer kept";
+const NOT_KEPT = "Corrections whose reasons are no longer stored";
 
 const show = defineOrganizationRoute({
   method: "GET",

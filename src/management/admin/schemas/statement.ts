@@ -34,7 +34,7 @@ export const statement = answer("Statement", {
   keys: lines.describe("The largest 50, and one line for all others."),
   corrections: z.array(
     z.strictObject({
-      id: textOrNull("Null: corrections whose audit entries are no longer kept."),
+      id: textOrNull("Null: corrections whose audit entries are no longer stored."),
       created_at: timestamp().nullable(),
       reason: z.string(),
       name: textOrNull("API key or organization of the correction."),

@@ -197,7 +197,7 @@ function describeChange(
   });
   const what = nameInQuestion(kind, after);
   return changes.length === 0
-    ? `Nothing changed: ${what} is as given.`
+    ? `Nothing changed: ${what} already has these settings.`
     : `Changed ${what}: ${changes.join("; ")}.`;
 }
 

@@ -132,11 +132,11 @@ describe("a conversation that ends in compaction_trigger", () => {
   });
 
   it.each([
-    { name: "no text", content: " \n", message: "The model wrote no summary." },
+    { name: "no text", content: " \n", message: "The model wrote no summary. Try again." },
     {
       name: "too much",
       content: "é".repeat(300_000),
-      message: "The model's summary is too long to be carried.",
+      message: "The model's summary is longer than 512 KiB. Try again with a shorter conversation.",
     },
   ])("[responses.compaction.whole] fails where the model wrote $name", ({ content, message }) => {
     expect(describeError(() => toResponse({ ...textCompletion(content, USAGE) }, INPUT))).toContain(message);

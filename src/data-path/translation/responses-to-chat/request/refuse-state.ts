@@ -10,7 +10,7 @@ const REFUSED = {
   conversation: WHOLE_INPUT,
   prompt: "this gateway stores no prompts; send `instructions` and `input`",
   background:
-    "this gateway stores no responses; leave `background` out and use `stream: true` for long answers",
+    "this gateway stores no responses; leave `background` out and use `stream: true` for long responses",
 } as const;
 
 /** Every field that `refuseState` reads. */

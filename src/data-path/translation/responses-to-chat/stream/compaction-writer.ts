@@ -55,8 +55,8 @@ export class CompactionWriter implements ItemsWriter {
     const carrier = isEmpty ? null : packSummary(this.#summary.bytes);
     if (carrier !== null) return carrier;
     const message = isEmpty
-      ? "The model wrote no summary."
-      : "The model's summary is too long to be carried.";
+      ? "The model wrote no summary. Try again."
+      : "The model's summary is longer than 512 KiB. Try again with a shorter conversation.";
     throw new GatewayError("upstream_error", { message });
   }
 }

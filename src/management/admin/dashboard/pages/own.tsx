@@ -268,7 +268,7 @@ function NewKey({ page, created }: { page: PageCall; created: KeyWithSecretView 
   return (
     <Layout page={page} title="Your new API key">
       <ShownOnce
-        meaning="Only its hash is kept."
+        meaning="The gateway keeps only its hash."
         label={`API key "${created.name}"`}
         value={created.key}
         back={{ path: pathOf(page), text: "To your keys" }}

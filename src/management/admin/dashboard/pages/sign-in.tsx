@@ -89,7 +89,7 @@ export function NotSignedInPage({ message, requestId }: NotSignedInProps) {
       </p>
       {requestId === null ? null : (
         <p class="quiet">
-          Send the operator this request ID, which finds the cause in the log: <code>{requestId}</code>
+          The operator can find the cause in the log with this request ID: <code>{requestId}</code>
         </p>
       )}
       <p>

@@ -114,7 +114,7 @@ function NewToken({ page, created }: { page: OrganizationPageCall; created: Toke
   return (
     <Layout page={page} title="Your new token" section="tokens">
       <ShownOnce
-        meaning="Only its hash is kept."
+        meaning="The gateway keeps only its hash."
         label={`Token "${created.name}" (${created.role})`}
         value={created.token}
         back={{ path: `${page.base}/tokens`, text: "To the list of tokens" }}

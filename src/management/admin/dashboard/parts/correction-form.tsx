@@ -114,7 +114,7 @@ function OutsideUsage({ page, problems, models }: OutsideUsageProps) {
   const typed = typedIn(page, problems);
   return (
     <fieldset>
-      <legend>Usage from outside, at the price in force</legend>
+      <legend>Usage outside the gateway, at today's price</legend>
       <Select
         {...typed(`${OUTSIDE}model`)}
         label="Model of these tokens"
