@@ -3,6 +3,7 @@
  * with a test may rise, never fall: a page that loses its examples loses their proof.
  */
 import { describe, expect, it } from "vitest";
+import { listCommands, NOT_RUN, reasonOf } from "../../support/documented-commands.ts";
 import { listCodeBlocks } from "../../support/documents.ts";
 import { isThere } from "./named-paths.ts";
 
@@ -62,5 +63,25 @@ describe("blocks of code in the documents", () => {
     expect(isThere(row.by)).toBe(true);
     const count = used.filter(({ proof }) => proof === row).length;
     expect(count).toBeGreaterThanOrEqual(row.least ?? 0);
+  });
+});
+
+const COMMANDS = listCommands();
+const countOf = (reason: string | undefined): number =>
+  COMMANDS.filter(({ command }) => reasonOf(command) === reason).length;
+/** May rise, never fall. */
+const LEAST_RUN = 30;
+
+/** The names of these tests are the count. */
+describe("commands in the documents, without those of first-cap.md", () => {
+  it(`${countOf(undefined)} of ${COMMANDS.length} are run by test/cli/documented-commands.test.ts`, () => {
+    expect(countOf(undefined)).toBeGreaterThanOrEqual(LEAST_RUN);
+  });
+
+  const reasons = Object.entries(NOT_RUN).map(([begin, why]) => ({ begin, why, count: countOf(begin) }));
+  it.each(reasons)("$count with `$begin` are not run: $why", ({ why, count }) => {
+    expect(count).toBeGreaterThan(0);
+    const tests = why.match(/test\/[\w/.-]+\.ts/g) ?? [];
+    expect(tests.filter((file) => !isThere(file))).toEqual([]);
   });
 });
