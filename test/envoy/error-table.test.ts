@@ -94,7 +94,7 @@ function expected(code: ErrorCode, row: ProvokedError, { protocol }: ErrorRoute)
     code,
     param: row.param ?? null,
     request_id: id,
-    doc_url: anyText(/\/errors#[a-z_]+$/),
+    doc_url: anyText(new RegExp(`/errors#${code}$`)),
     ...row.fields,
   };
   return {
