@@ -6,10 +6,11 @@ import { readFileSync } from "node:fs";
 import { once } from "node:events";
 import { type ClientRequest, type IncomingMessage, request as startRequest } from "node:http";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { describe, expect, it } from "vitest";
 import { hashKey } from "../../src/data-path/auth/key-format.ts";
-import { holdsKey, refusedKey } from "../../src/data-path/store/redis/keys.ts";
+import { holdsKey, inflightKey, refusedKey } from "../../src/data-path/store/redis/keys.ts";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
 import { type HttpAnswer, readError } from "../support/http.ts";
 import { finishChunk, textChunk, textCompletion, usageChunk } from "../support/scripted-answer.ts";
@@ -224,6 +225,37 @@ describe("two keys in flight ahead of their admission", () => {
       expect(alone.upstream.requests).toHaveLength(1);
     },
   );
+});
+
+describe.each([
+  { workers: 1, chat: alone },
+  { workers: 2, chat: together },
+])("clients that leave while they are admitted ($workers)", ({ chat }) => {
+  const CLIENTS = 20;
+  const MAX_STAY_MS = 20;
+
+  it("leave no entry: Envoy resets the check, often once it is answered", async () => {
+    const key = await chat.stack.createKey({ requestsPerMinute: 60_000 });
+    const redis = new Redis(join(chat.stack.dir, "run/redis.sock"));
+    const leave = async (stayMs: number): Promise<void> => {
+      const request = sendHeadersAlone(key);
+      await once(request, "socket");
+      await setTimeout(stayMs);
+      request.destroy();
+    };
+    try {
+      for (let stayMs = 0; stayMs < MAX_STAY_MS; stayMs += 1) {
+        await Promise.all(Array.from({ length: CLIENTS }, async () => leave(stayMs)));
+      }
+      const countEntries = async () =>
+        (await redis.zcard(holdsKey(key.organizationId))) +
+        (await redis.zcard(inflightKey(key.organizationId, key.id)));
+      await waitFor("their entries to go", async () => (await countEntries()) === 0, { timeoutMs: 5_000 });
+      expect(await countEntries()).toBe(0);
+    } finally {
+      redis.disconnect();
+    }
+  });
 });
 
 describe("a key that abandons hundreds of requests behind their headers", () => {

@@ -27,6 +27,11 @@ export interface EnvoyHandlers {
 export interface CheckCall {
   /** The reply is no longer needed: Envoy has canceled the call, or it timed out. */
   readonly isOver: boolean;
+  /**
+   * Called if Envoy cancels the call after its reply, without having read it. Only by the transport `wire`. Null:
+   * nothing to undo.
+   */
+  onUnread: (() => void) | null;
 }
 
 /** Our side of an ext_proc stream. Its methods do nothing once the stream is over. */

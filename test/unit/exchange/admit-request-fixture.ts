@@ -4,6 +4,7 @@ import { KeyDirectory } from "../../../src/data-path/auth/key-directory.ts";
 import { createKey } from "../../../src/data-path/auth/key-format.ts";
 import { DeferredAdmissions } from "../../../src/data-path/exchange/admission/deferred-admissions.ts";
 import {
+  type CallState,
   createAdmitRequest,
   type IncomingRequest,
 } from "../../../src/data-path/exchange/admission/admit-request.ts";
@@ -119,7 +120,10 @@ export function openAdmission(script: Script = {}) {
     },
     dashboard: { baseUrl: null, contact: null },
   });
-  const send = (request: Partial<IncomingRequest> = {}, asker = { isOver: false }) =>
+  const send = (
+    request: Partial<IncomingRequest> = {},
+    asker: CallState = { isOver: false, onUnread: null },
+  ) =>
     admitRequest(
       {
         method: "POST",

@@ -1,8 +1,10 @@
 /** Only what a real Redis cannot play: calls that fail, hang or answer in an order of the test's choice. */
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { hashKey } from "../../../src/data-path/auth/key-format.ts";
 import { createDeferred } from "../../../src/shared/event-loop/deferred.ts";
-import type { Verdict } from "../../../src/data-path/exchange/admission/admit-request.ts";
+import { parseAwaitedHeader } from "../../../src/data-path/exchange/admission/admission-header.ts";
+import type { CallState, Verdict } from "../../../src/data-path/exchange/admission/admit-request.ts";
 import { GatewayError } from "../../../src/shared/contract/errors.ts";
 import type { AdmitResult } from "../../../src/data-path/store/types/admission.ts";
 import { ADMITTED, away, KEY, openAdmission, REACHED } from "./admit-request-fixture.ts";
@@ -17,12 +19,31 @@ describe("createAdmitRequest", () => {
   ])("gives up what Redis $what when the client has gone meanwhile", async ({ isEntered }) => {
     const admitted = createDeferred<AdmitResult>();
     const { send, seen } = openAdmission({ admit: () => admitted.promise });
-    const asker = { isOver: false };
+    const asker = { isOver: false, onUnread: null };
     const verdict = send({}, asker);
     asker.isOver = true;
     admitted.resolve({ ...ADMITTED, isEntered });
     await verdict;
     expect(seen.left).toMatchObject([{ organizationId: "org_1", requestId: "req_1" }]);
+  });
+
+  it.each([
+    { when: "once Redis has admitted it", isOnlyWorker: false },
+    { when: "ahead of Redis", isOnlyWorker: true },
+  ])("gives up a request whose verdict Envoy has not read, $when", async ({ isOnlyWorker }) => {
+    const { send, seen } = openAdmission({ isOnlyWorker });
+    const headers = { authorization: `Bearer ${KEY}`, "content-length": "10" };
+    // The second request of a key may go ahead.
+    await send({ headers });
+    const asker: CallState = { isOver: false, onUnread: null };
+    const verdict = await send({ headers }, asker);
+    expect(verdict.kind === "admitted" && parseAwaitedHeader(verdict.admissionHeader) !== null).toBe(
+      isOnlyWorker,
+    );
+    expect(seen.left).toEqual([]);
+    asker.onUnread?.();
+    await setImmediate();
+    expect(seen.left).toMatchObject([{ requestId: "req_2" }]);
   });
 
   it("asks Redis once for each request, under an id of its own", async () => {

@@ -71,6 +71,8 @@ export type Verdict =
 export interface CallState {
   /** The client has canceled its request, which then never continues. */
   readonly isOver: boolean;
+  /** Called if Envoy does not read the verdict, because the client has canceled its request. */
+  onUnread: (() => void) | null;
 }
 
 /** Never rejects. */
@@ -90,7 +92,7 @@ export interface AdmissionServices extends CallerServices {
   readonly logger: Logger<"error">;
   readonly meter: Pick<RequestMeter, "admitted" | "finished">;
   /** Requests that pass before they are decided. */
-  readonly deferred: Pick<DeferredAdmissions, "canDefer" | "defer" | "learn" | "estimate">;
+  readonly deferred: Pick<DeferredAdmissions, "canDefer" | "defer" | "take" | "learn" | "estimate">;
   readonly localEndpoints: LocalEndpoints;
   /** @throws GatewayError 413 `request_too_large` if a body exceeds the limit. */
   readonly checkBody: (bytes: number) => void;
@@ -134,6 +136,9 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
     const decisionPromise = decide(services, parsed, caller);
     if (services.deferred.canDefer(caller, bodyBytesOf(parsed))) {
       services.deferred.defer(requestId, caller, decisionPromise);
+      call.onUnread = () => {
+        void services.deferred.take(requestId)?.decisionPromise.then((decision) => leave(services, decision));
+      };
       const rate = services.deferred.estimate(caller.keyId);
       return {
         kind: "admitted",
@@ -148,8 +153,13 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
     if (LOCAL_ENDPOINTS.has(match.endpoint.name)) return answer(services, parsed, decision.admission);
     // The request never continues. If its admission failed (grace period), Redis may still execute it.
     if (call.isOver) services.leave(decision.admission);
+    else call.onUnread = () => services.leave(decision.admission);
     return formatAdmitted(decision.admission);
   };
+}
+
+function leave(services: AdmissionServices, decision: Decision): void {
+  if (decision.kind === "admitted") services.leave(decision.admission);
 }
 
 /** Responds here and not in ext_proc, because Envoy would read the whole body before calling ext_proc. */

@@ -7,8 +7,8 @@
  * small enough for Envoy to buffer it anyway, and the key's last request here was admitted and left enough requests
  * for all of its undecided ones. A wrong guess is still rejected, one step later.
  *
- * We get no event when a client disconnects before its body arrives, so its decision is kept until the request must
- * be over. Memory for decisions is therefore shared: no key or organization has more than a fraction of what is free,
+ * A request whose client disconnects before ext_proc has begun may leave a decision, which is kept until the request
+ * must be over. Memory for decisions is therefore shared: no key or organization has more than a fraction of what is free,
  * and abandoned decisions of one key neither block other keys nor reduce the key's own limit once they are made.
  */
 import type { Caller } from "../../auth/key-directory.ts";

@@ -58,7 +58,7 @@
 local ENTERED_MS = 60000 -- @wait
 -- Time that an entry counts among the requests in flight. A request goes upstream on its entry within a second of its
 -- admission and has a record two seconds later; the rest is for a slow worker, up to Envoy's timeout. Later requests
--- get a slot by hold.lua. No event reports a client that disconnects before its body has arrived.
+-- get a slot by hold.lua. A worker removes the entry of a client that disconnects before, if it lives to see it.
 local ENTERED_IN_FLIGHT_MS = 10000
 -- A token bucket is kept for this long, in addition to the time until it is full.
 local TOKENS_KEPT_MS = 86400000

@@ -150,6 +150,7 @@ async function answerCheck(
       get isOver() {
         return call.cancelled;
       },
+      onUnread: null,
     });
   } catch (error) {
     // Only if the handler breaks its promise never to reject. Envoy rejects the request.

@@ -4,11 +4,17 @@ import type { GrpcCall } from "./grpc-call.ts";
 
 /** Number of recently reset streams that are remembered, because the peer may have sent data before it knew. */
 const MAX_REMEMBERED_RESETS = 1_024;
+/** Number of ended calls whose reset may still come. A reset is on its way for some milliseconds. */
+const MAX_UNREAD = 256;
 
 /** Calls of one connection by stream id, with their deadlines. */
 export class CallTable {
   readonly #calls = new ShortLivedMap<number, GrpcCall>();
   readonly #resetIds = new Set<number>();
+  /** Ring of stream ids, with the `onUnread` of each at the same position. */
+  readonly #unreadIds: number[] = [];
+  readonly #unread: (() => void)[] = [];
+  #nextUnread = 0;
   #lastId = 0;
 
   get size(): number {
@@ -48,7 +54,24 @@ export class CallTable {
 
   /** Returns false if the call was not in the table. */
   remove(call: GrpcCall): boolean {
-    return this.#calls.delete(call.id);
+    const { id, onUnread, sender } = call;
+    if (!this.#calls.delete(id)) return false;
+    if (onUnread !== null && sender.isClosed) this.#keepUnread(id, onUnread);
+    return true;
+  }
+
+  /** Returns the `onUnread` of a call that has ended a moment ago, once; null for any other. */
+  takeUnread(id: number): (() => void) | null {
+    const position = this.#unreadIds.indexOf(id);
+    if (position === -1) return null;
+    this.#unreadIds[position] = 0;
+    return this.#unread[position] ?? null;
+  }
+
+  #keepUnread(id: number, onUnread: () => void): void {
+    this.#unreadIds[this.#nextUnread] = id;
+    this.#unread[this.#nextUnread] = onUnread;
+    this.#nextUnread = (this.#nextUnread + 1) % MAX_UNREAD;
   }
 
   rememberReset(id: number): void {

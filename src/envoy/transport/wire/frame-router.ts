@@ -202,6 +202,7 @@ export class FrameRouter implements CallHost {
     if (this.#isIdle(id)) throw protocolError("a reset of a stream that was not begun");
     const stream = this.#table.find(id);
     if (stream !== undefined) this.remove(stream);
+    this.#table.takeUnread(id)?.();
   }
 
   receiveWindowUpdate(id: number, payload: Buffer): void {

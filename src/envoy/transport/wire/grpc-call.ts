@@ -48,6 +48,8 @@ export class GrpcCall implements Holder {
   expiresAtMs = Number.POSITIVE_INFINITY;
   /** Time by which the peer should have ended the stream. */
   endsAtMs = Number.POSITIVE_INFINITY;
+  /** Called if the peer resets the stream without having read its end. */
+  onUnread: (() => void) | null = null;
   readonly #host: CallHost;
   readonly #receiveWindow = new ReceiveWindow(STREAM_WINDOW_BYTES);
   readonly #reader: GrpcFrameReader;
