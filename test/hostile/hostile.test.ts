@@ -140,7 +140,7 @@ describe.each(chooseCombinations())("with $workers of $transport, both by $http:
     };
     phases.push(phase);
     // At once: what a test writes is shown when its file has ended, which may take an hour.
-    if (IS_WATCHED) writeSync(process.stderr.fd, `${formatPhase(phase)}\n`);
+    if (IS_WATCHED) writeSync(process.stderr.fd, `${[formatPhase(phase), ...failures].join("\n  ")}\n`);
     expect(failures).toEqual([]);
     expect(problem).toBeNull();
   });
