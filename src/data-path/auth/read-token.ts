@@ -41,7 +41,7 @@ const HEADERS = ["authorization", "x-api-key"] as const;
 const OTHER_ISSUER = 24;
 const KEYS_AWAY = 40;
 
-const TWO = "Two different credentials were sent, in `authorization` and in `x-api-key`. Send one.";
+const TWO = "Two credentials were sent, in `authorization` and in `x-api-key`. Send one.";
 const UNVERIFIED =
   "The token was not verified. Send it as `Authorization: Bearer <TOKEN>` or as `x-api-key: <TOKEN>`, once, and not " +
   "longer than 16 KiB.";
