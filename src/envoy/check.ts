@@ -7,16 +7,15 @@ import { isGrpcType } from "../shared/contract/grpc-type.ts";
 import type { AdmitRequest } from "../data-path/exchange/admission/admit-request.ts";
 import type { Reply } from "../data-path/exchange/reply.ts";
 import type { CheckCall } from "./transport/contract.ts";
-import type { CheckRequest__Output } from "./messages/generated/envoy/service/auth/v3/CheckRequest.ts";
-import type { CheckResponse } from "./messages/generated/envoy/service/auth/v3/CheckResponse.ts";
 import { readTokenVerdict } from "./messages/token-verdict.ts";
 import { formatRateMetadata, formatRefusalMetadata } from "./messages/metadata.ts";
 import { createDeniedCheck, createOkCheck } from "./messages/format-replies.ts";
+import type { Message } from "./messages/messages.ts";
 
 /** The handler of `envoy.service.auth.v3.Authorization/Check`. Never rejects. */
 export function createCheckHandler(
   admitRequest: AdmitRequest,
-): (request: CheckRequest__Output, call: CheckCall) => Promise<CheckResponse> {
+): (request: Message<"CheckRequest">, call: CheckCall) => Promise<Message<"CheckResponse">> {
   return async (request, call) => {
     const http = request.attributes?.request?.http;
     const incoming = {

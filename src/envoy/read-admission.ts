@@ -15,11 +15,10 @@ import { formatRateHeaders } from "../data-path/limits/rate-headers.ts";
 import type { Logger } from "../shared/host/logger.ts";
 import type { Protocol, ProtocolName } from "../data-path/translation/client-protocol.ts";
 import { createImmediateReply } from "./messages/format-replies.ts";
-import type { HeaderMap__Output } from "./messages/generated/envoy/config/core/v3/HeaderMap.ts";
-import type { ProcessingResponse } from "./messages/generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
 import { findHeader } from "./messages/headers.ts";
 import { formatLateRefusalMetadata } from "./messages/metadata.ts";
 import { ADMISSION_HEADER } from "./names.ts";
+import type { Message } from "./messages/messages.ts";
 
 export interface AdmissionReader {
   /** Requests that passed ext_authz before they were decided. */
@@ -37,14 +36,14 @@ export type ReadAdmission =
       /** Response headers that ext_authz did not know yet. */
       readonly lateHeaders: readonly Header[];
     }
-  | { readonly kind: "refused"; readonly reply: ProcessingResponse };
+  | { readonly kind: "refused"; readonly reply: Message<"ProcessingResponse"> };
 
 /**
  * Returns a promise only if the decision is pending; it never rejects.
  * @throws SyntaxError if the header is malformed, which only a broken filter chain can cause.
  */
 export function readAdmission(
-  headers: HeaderMap__Output | undefined,
+  headers: Message<"HeaderMap"> | undefined,
   reader: AdmissionReader,
 ): ReadAdmission | Promise<ReadAdmission> {
   const header = findHeader(headers, ADMISSION_HEADER);
@@ -74,7 +73,7 @@ function readDecision(decision: Decision): ReadAdmission {
   return { ...decision, lateHeaders: formatRateHeaders(admission.rate, admission.protocol) };
 }
 
-function refuseUnadmitted(headers: HeaderMap__Output | undefined, reader: AdmissionReader): ReadAdmission {
+function refuseUnadmitted(headers: Message<"HeaderMap"> | undefined, reader: AdmissionReader): ReadAdmission {
   reader.onUnadmitted?.();
   reader.logger.error(
     { path: findHeader(headers, ":path")?.split("?")[0] },

@@ -2,10 +2,10 @@
 import { BETA_HEADER } from "../data-path/exchange/upstream/header-policy.ts";
 import type { RequestHeaders } from "../data-path/exchange/upstream/upstream-call.ts";
 import { AFFINITY_HEADER } from "../shared/contract/header-names.ts";
-import type { HeaderMap__Output } from "./messages/generated/envoy/config/core/v3/HeaderMap.ts";
 import { findHeader, namesOf } from "./messages/headers.ts";
+import type { Message } from "./messages/messages.ts";
 
-export function readRequestHeaders(map: HeaderMap__Output | undefined): RequestHeaders {
+export function readRequestHeaders(map: Message<"HeaderMap"> | undefined): RequestHeaders {
   return {
     names: namesOf(map),
     betas: findHeader(map, BETA_HEADER),

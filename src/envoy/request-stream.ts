@@ -28,10 +28,6 @@ import {
   createWholeReply,
   NOTHING_IN,
 } from "./messages/format-replies.ts";
-import type { HttpBody__Output } from "./messages/generated/envoy/service/ext_proc/v3/HttpBody.ts";
-import type { HttpHeaders__Output } from "./messages/generated/envoy/service/ext_proc/v3/HttpHeaders.ts";
-import type { ProcessingRequest__Output } from "./messages/generated/envoy/service/ext_proc/v3/ProcessingRequest.ts";
-import type { ProcessingResponse } from "./messages/generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
 import { findHeader, queryOf } from "./messages/headers.ts";
 import { formatMetadata } from "./messages/metadata.ts";
 import {
@@ -58,6 +54,7 @@ import { readResponseStart, type ReceivedStart } from "./response-start.ts";
 import type { StreamServices } from "./stream-services.ts";
 import type { ProcessCall, ProcessListener } from "./transport/contract.ts";
 import { TurnPieces } from "./turn-pieces.ts";
+import type { Message } from "./messages/messages.ts";
 
 /** The only mode in which Envoy sends the body without waiting for a reply to the headers. */
 const REQUEST_BODY_MODE = "FULL_DUPLEX_STREAMED";
@@ -78,7 +75,7 @@ export class RequestStream implements ProcessListener {
     this.#turns = new MessageTurns(call, (error) => this.#breakOff(error));
   }
 
-  onMessage(message: ProcessingRequest__Output): void {
+  onMessage(message: Message<"ProcessingRequest">): void {
     this.#turns.take(() => this.#handle(message));
   }
 
@@ -89,7 +86,7 @@ export class RequestStream implements ProcessListener {
     endIn(phase).catch((err: unknown) => this.#services.logger.error({ err }, "exchange not settled"));
   }
 
-  #handle(message: ProcessingRequest__Output): Handled {
+  #handle(message: Message<"ProcessingRequest">): Handled {
     const kind = kindOf(message);
     try {
       switch (handlingOf(this.#phase.name, kind)) {
@@ -112,7 +109,7 @@ export class RequestStream implements ProcessListener {
     return undefined;
   }
 
-  #take(message: ProcessingRequest__Output): Handled {
+  #take(message: Message<"ProcessingRequest">): Handled {
     const { response_body, request_headers, request_body, response_headers } = message;
     if (response_body !== undefined) return this.#onResponseBody(response_body);
     if (request_body !== undefined) return this.#onRequestBody(request_body);
@@ -135,7 +132,7 @@ export class RequestStream implements ProcessListener {
     return this.#refuse(request, new Error("a response began before a request was routed"), request);
   }
 
-  #onRequestHeaders(received: HttpHeaders__Output, message: ProcessingRequest__Output): Handled {
+  #onRequestHeaders(received: Message<"HttpHeaders">, message: Message<"ProcessingRequest">): Handled {
     const mode = message.protocol_config?.request_body_mode;
     // Envoy and the sidecar would wait for each other.
     if (mode !== REQUEST_BODY_MODE) {
@@ -152,7 +149,7 @@ export class RequestStream implements ProcessListener {
     return read.then((late) => this.#onAdmission(received, late));
   }
 
-  #onAdmission(received: HttpHeaders__Output, read: ReadAdmission): Handled {
+  #onAdmission(received: Message<"HttpHeaders">, read: ReadAdmission): Handled {
     if (read.kind === "refused") return this.#answer(null, read.reply);
     const { admission, lateHeaders } = read;
     const call = this.#createCall(admission, received);
@@ -181,7 +178,7 @@ export class RequestStream implements ProcessListener {
     }
   }
 
-  #createCall(admission: Admission, { headers }: HttpHeaders__Output): UpstreamCall {
+  #createCall(admission: Admission, { headers }: Message<"HttpHeaders">): UpstreamCall {
     const { createExchange, createCount, protocols } = this.#services;
     if (METERED_ENDPOINTS.has(admission.endpoint)) {
       const wantsCost = findHeader(headers, INCLUDE_COST_HEADER)?.trim().toLowerCase() === "true";
@@ -191,7 +188,7 @@ export class RequestStream implements ProcessListener {
     throw new Error(`ext_authz answers requests of the endpoint "${admission.endpoint}", not ext_proc`);
   }
 
-  #onRequestBody({ body, end_of_stream }: Partial<HttpBody__Output>): Handled {
+  #onRequestBody({ body, end_of_stream }: Partial<Message<"HttpBody">>): Handled {
     const phase = this.#in("awaitBody");
     const problem = phase.body.add(body, "request_too_large") ?? phase.body.refusalOfRequest();
     if (problem !== null) return this.#refuse(phase.request, problem, phase.request);
@@ -222,7 +219,7 @@ export class RequestStream implements ProcessListener {
     return undefined;
   }
 
-  #onResponseHeaders(message: ProcessingRequest__Output): Handled {
+  #onResponseHeaders(message: Message<"ProcessingRequest">): Handled {
     const phase = this.#in("upstream");
     const { request, routed } = phase;
     const start = readResponseStart(message);
@@ -276,7 +273,7 @@ export class RequestStream implements ProcessListener {
     this.#call.reply(createStreamStartReply({ set, remove }, ofRequest));
   }
 
-  #onResponseBody({ body = EMPTY, end_of_stream }: Partial<HttpBody__Output>): Handled {
+  #onResponseBody({ body = EMPTY, end_of_stream }: Partial<Message<"HttpBody">>): Handled {
     const isLast = end_of_stream === true;
     const decoder = this.#decoder;
     return decoder === null ? this.#onBodyPiece(body, isLast) : this.#onCodedBody(decoder, body, isLast);
@@ -329,7 +326,7 @@ export class RequestStream implements ProcessListener {
   #close<Made>(
     request: AdmittedRequest,
     answer: Promise<Made>,
-    format: (made: Made) => ProcessingResponse,
+    format: (made: Made) => Message<"ProcessingResponse">,
   ): Promise<void> {
     this.#enter({ name: "closing", request });
     return answer.then(
@@ -362,7 +359,7 @@ export class RequestStream implements ProcessListener {
   }
 
   /** Sends the client's last message, after all earlier pieces. */
-  #answer(request: AdmittedRequest | null, response: ProcessingResponse): undefined {
+  #answer(request: AdmittedRequest | null, response: Message<"ProcessingResponse">): undefined {
     if (this.#phase.name === "ended") return;
     this.#pieces.flush();
     this.#enter({ name: "answered", request });

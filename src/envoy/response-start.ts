@@ -1,8 +1,8 @@
 import { readCoding } from "../data-path/exchange/upstream/content-coding.ts";
 import type { ResponseStart } from "../data-path/exchange/upstream/upstream-call.ts";
-import type { ProcessingRequest__Output } from "./messages/generated/envoy/service/ext_proc/v3/ProcessingRequest.ts";
 import { findHeader, namesOf } from "./messages/headers.ts";
 import { LOST_CONNECTION_HEADER, PROCESSING_FILTER } from "./names.ts";
+import type { Message } from "./messages/messages.ts";
 
 /** Status and headers of a response, and the names of all its headers. */
 export interface ReceivedStart extends ResponseStart {
@@ -13,7 +13,7 @@ export interface ReceivedStart extends ResponseStart {
 export function readResponseStart({
   response_headers: received,
   attributes,
-}: ProcessingRequest__Output): ReceivedStart {
+}: Message<"ProcessingRequest">): ReceivedStart {
   const find = (name: string): string | undefined => findHeader(received?.headers, name);
   const fields = attributes?.[PROCESSING_FILTER]?.fields;
   return {

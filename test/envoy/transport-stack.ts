@@ -42,7 +42,7 @@ export class PassingHandlers implements EnvoyHandlers {
   async check({ attributes }: CheckRequest): Promise<CheckResponse> {
     const http = attributes?.request?.http;
     if (http?.headers?.["x-test"] === "deny") {
-      return { status: { code: 7 }, denied_response: { status: { code: "Forbidden" }, body: "denied" } };
+      return { status: { code: 7 }, denied_response: { status: { code: 403 }, body: "denied" } };
     }
     const mark = { header: { key: "x-checked", value: http?.path ?? "" } };
     return {

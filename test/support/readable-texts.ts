@@ -48,19 +48,17 @@ export function readSourceTexts(): readonly ReadableText[] {
   });
 }
 
-/** Comments of the source that stand on lines of their own, each as one text; generated files are left out. */
+/** Comments of the source that stand on lines of their own, each as one text. */
 export function readSourceComments(): readonly ReadableText[] {
-  return listFiles("src/*.ts", "src/*.tsx", "src/*.js", "src/*.lua")
-    .filter((file) => !file.includes("/generated/"))
-    .flatMap((file) => {
-      const source = readFileSync(ROOT + file, "utf8");
-      const comment = file.endsWith(".lua") ? LUA_COMMENT : COMMENT;
-      return [...source.matchAll(comment)].map(({ 0: written, index }) => ({
-        file,
-        line: source.slice(0, index).split("\n").length,
-        text: withoutCode(written.replaceAll(MARKS, " ").trim().replaceAll(/\s+/g, " ")),
-      }));
-    });
+  return listFiles("src/*.ts", "src/*.tsx", "src/*.js", "src/*.lua").flatMap((file) => {
+    const source = readFileSync(ROOT + file, "utf8");
+    const comment = file.endsWith(".lua") ? LUA_COMMENT : COMMENT;
+    return [...source.matchAll(comment)].map(({ 0: written, index }) => ({
+      file,
+      line: source.slice(0, index).split("\n").length,
+      text: withoutCode(written.replaceAll(MARKS, " ").trim().replaceAll(/\s+/g, " ")),
+    }));
+  });
 }
 
 /** A block, or lines with the same mark. */

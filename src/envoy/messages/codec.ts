@@ -1,5 +1,5 @@
 /**
- * Codecs of messages, for all transports. Messages of every request have handwritten codecs; the others use
+ * Codecs of messages, for all transports. Messages of every request have compiled codecs; the others use
  * the library, which is loaded with the first message that needs it: that takes 0.1 s of CPU.
  * Fields that a decoded message does not set are absent, without defaults; enums are names, `bytes` are
  * Buffers. Two traps when encoding: unknown fields are silently dropped, so build replies with these types
@@ -9,34 +9,26 @@
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 
-import type { CheckRequest__Output } from "./generated/envoy/service/auth/v3/CheckRequest.ts";
-import type { CheckResponse as GeneratedCheckResponse } from "./generated/envoy/service/auth/v3/CheckResponse.ts";
-import type { StreamAccessLogsMessage__Output } from "./generated/envoy/service/accesslog/v3/StreamAccessLogsMessage.ts";
-import type { ProcessingRequest__Output } from "./generated/envoy/service/ext_proc/v3/ProcessingRequest.ts";
-import type { ProcessingResponse as GeneratedProcessingResponse } from "./generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
-import type { HealthCheckRequest__Output } from "./generated/grpc/health/v1/HealthCheckRequest.ts";
-import type { HealthCheckResponse as GeneratedHealthCheckResponse } from "./generated/grpc/health/v1/HealthCheckResponse.ts";
 import { programModule } from "../../shared/host/package-files.ts";
 import { encodeOnce } from "./constant-replies.ts";
-import { decodeAccessLog } from "./decode-reports.ts";
-import { decodeHealthCheck, encodeHealth } from "./health-messages.ts";
-import { decodeCheckRequest, decodeProcessingRequest } from "./decode-requests.ts";
-import { encodeCheckResponse, encodeProcessingResponse } from "./encode-replies.ts";
+import { decoderOf } from "./decode-messages.ts";
+import { encoderOf } from "./encode-messages.ts";
+import type { Message } from "./messages.ts";
 import { Unusual } from "./protobuf-reader.ts";
 
-export type CheckRequest = CheckRequest__Output;
+export type CheckRequest = Message<"CheckRequest">;
 /** Reply to ext_authz. Header values go into `value`: Envoy ignores `raw_value` here. */
-export type CheckResponse = GeneratedCheckResponse;
+export type CheckResponse = Message<"CheckResponse">;
 /** One message of Envoy on an ext_proc stream. Header values are in `raw_value`. */
-export type ProcessingRequest = ProcessingRequest__Output;
+export type ProcessingRequest = Message<"ProcessingRequest">;
 /** Reply on an ext_proc stream. Header values go into `raw_value`: Envoy ignores `value` here. */
-export type ProcessingResponse = GeneratedProcessingResponse;
+export type ProcessingResponse = Message<"ProcessingResponse">;
 /** Entries of Envoy's access log. */
-export type AccessLogMessage = StreamAccessLogsMessage__Output;
+export type AccessLogMessage = Message<"StreamAccessLogsMessage">;
 /** Request of a gRPC health check. */
-export type HealthCheckRequest = HealthCheckRequest__Output;
+export type HealthCheckRequest = Message<"HealthCheckRequest">;
 /** Response to a gRPC health check. */
-export type HealthCheckResponse = GeneratedHealthCheckResponse;
+export type HealthCheckResponse = Message<"HealthCheckResponse">;
 
 /** One method of a gRPC service: its HTTP path and its messages on the wire. */
 export interface MethodCodec<Request, Response> {
@@ -73,41 +65,41 @@ function loadGeneric(): GenericCodecs {
 }
 
 /** ext_authz. */
-export const CHECK = byHand({
+export const CHECK = compiled({
   path: "/envoy.service.auth.v3.Authorization/Check",
   generic: () => generic().GENERIC_CHECK,
-  decode: decodeCheckRequest,
-  encode: encodeCheckResponse,
+  decode: decoderOf("CheckRequest"),
+  encode: encoderOf("CheckResponse"),
 });
 /** ext_proc. */
 export const PROCESS = withConstants(
-  byHand({
+  compiled({
     path: "/envoy.service.ext_proc.v3.ExternalProcessor/Process",
     generic: () => generic().GENERIC_PROCESS,
-    decode: decodeProcessingRequest,
-    encode: encodeProcessingResponse,
+    decode: decoderOf("ProcessingRequest"),
+    encode: encoderOf("ProcessingResponse"),
   }),
 );
 /** Envoy's access log: a stream of messages without replies. */
-export const ACCESS_LOG = byHand({
+export const ACCESS_LOG = compiled({
   path: "/envoy.service.accesslog.v3.AccessLogService/StreamAccessLogs",
   generic: () => generic().GENERIC_ACCESS_LOG,
-  decode: decodeAccessLog,
+  decode: decoderOf("StreamAccessLogsMessage"),
   encode: () => null,
 });
 /** gRPC health checks. */
-export const HEALTH_CHECK = byHand({
+export const HEALTH_CHECK = compiled({
   path: "/grpc.health.v1.Health/Check",
   generic: () => generic().GENERIC_HEALTH_CHECK,
-  decode: decodeHealthCheck,
-  encode: encodeHealth,
+  decode: decoderOf("HealthCheckRequest"),
+  encode: encoderOf("HealthCheckResponse"),
 });
 /** gRPC health checks as a stream of changes. */
-export const HEALTH_WATCH = byHand({
+export const HEALTH_WATCH = compiled({
   path: "/grpc.health.v1.Health/Watch",
   generic: () => generic().GENERIC_HEALTH_WATCH,
-  decode: decodeHealthCheck,
-  encode: encodeHealth,
+  decode: decoderOf("HealthCheckRequest"),
+  encode: encoderOf("HealthCheckResponse"),
 });
 
 /** Encodes constant replies only once. */
@@ -121,7 +113,7 @@ function withConstants(
   };
 }
 
-interface HandCodec<Request, Response> {
+interface CompiledCodec<Request, Response> {
   readonly path: string;
   readonly generic: () => MethodCodec<Request, Response>;
   /** @throws Unusual, or RangeError at the end of the bytes */
@@ -130,9 +122,11 @@ interface HandCodec<Request, Response> {
   readonly encode: (response: Response) => Buffer[] | null;
 }
 
-/** Uses the handwritten decoder and encoder for common messages, and the generic ones for the rest. */
-function byHand<Request, Response>(hand: HandCodec<Request, Response>): MethodCodec<Request, Response> {
-  const { path, generic: codec, decode, encode } = hand;
+/** Uses the compiled decoder and encoder for common messages, and the generic ones for the rest. */
+function compiled<Request, Response>(
+  messages: CompiledCodec<Request, Response>,
+): MethodCodec<Request, Response> {
+  const { path, generic: codec, decode, encode } = messages;
   const encodeResponseParts = (response: Response): readonly Buffer[] =>
     encode(response) ?? [codec().encodeResponse(response)];
   return {

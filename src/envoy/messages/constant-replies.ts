@@ -1,18 +1,18 @@
 /** Replies that are the same for many requests: encoded once. */
-import type { ProcessingResponse } from "./generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
+import type { Message } from "./messages.ts";
 
-const BYTES = new WeakMap<ProcessingResponse, readonly Buffer[] | null>();
+const BYTES = new WeakMap<Message<"ProcessingResponse">, readonly Buffer[] | null>();
 
 /** Marks an immutable reply; the bytes of its first use serve all later ones. */
-export function constantReply(reply: ProcessingResponse): ProcessingResponse {
+export function constantReply(reply: Message<"ProcessingResponse">): Message<"ProcessingResponse"> {
   BYTES.set(reply, null);
   return reply;
 }
 
 /** Calls `encode`, or returns its earlier result for the same constant reply. */
 export function encodeOnce(
-  reply: ProcessingResponse,
-  encode: (reply: ProcessingResponse) => readonly Buffer[],
+  reply: Message<"ProcessingResponse">,
+  encode: (reply: Message<"ProcessingResponse">) => readonly Buffer[],
 ): readonly Buffer[] {
   const known = BYTES.get(reply);
   if (known === undefined) return encode(reply);

@@ -1,15 +1,11 @@
 /** Converts plain values to Envoy's reply messages. Every append action is explicit, since Envoy's default appends. */
 import type { Header, Reply } from "../../data-path/exchange/reply.ts";
 import type { Route } from "../../data-path/exchange/upstream/upstream-call.ts";
-import type { CheckResponse } from "./generated/envoy/service/auth/v3/CheckResponse.ts";
-import type { CommonResponse } from "./generated/envoy/service/ext_proc/v3/CommonResponse.ts";
-import type { HeaderMutation } from "./generated/envoy/service/ext_proc/v3/HeaderMutation.ts";
-import type { ProcessingResponse } from "./generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
-import type { Struct } from "./generated/google/protobuf/Struct.ts";
 import { setBounded } from "../../shared/collections/set-bounded.ts";
 import { constantReply } from "./constant-replies.ts";
 import { formatRawHeader, formatTextHeader } from "./headers.ts";
 import { ADMISSION_HEADER, IMMEDIATE_RESPONSE_DETAILS, UPSTREAM_HEADER } from "../names.ts";
+import type { Message } from "./messages.ts";
 
 /** google.rpc.Code: anything but OK denies; the HTTP status is in the response itself. */
 const PERMISSION_DENIED = 7;
@@ -26,8 +22,8 @@ interface OkCheck {
  */
 export function createOkCheck(
   { admissionHeader, requestId, responseHeaders }: OkCheck,
-  metadata: Struct,
-): CheckResponse {
+  metadata: Message<"Struct">,
+): Message<"CheckResponse"> {
   return {
     dynamic_metadata: metadata,
     status: { code: 0 },
@@ -42,7 +38,7 @@ export function createOkCheck(
 }
 
 /** Ends a request with this reply (ext_authz). */
-export function createDeniedCheck(reply: Reply, metadata: Struct): CheckResponse {
+export function createDeniedCheck(reply: Reply, metadata: Message<"Struct">): Message<"CheckResponse"> {
   return {
     dynamic_metadata: metadata,
     status: { code: PERMISSION_DENIED },
@@ -56,7 +52,10 @@ export function createDeniedCheck(reply: Reply, metadata: Struct): CheckResponse
 }
 
 /** Ends a request, or a response that has not begun, with this reply (ext_proc). */
-export function createImmediateReply(reply: Reply, metadata?: Struct): ProcessingResponse {
+export function createImmediateReply(
+  reply: Reply,
+  metadata?: Message<"Struct">,
+): Message<"ProcessingResponse"> {
   return {
     immediate_response: {
       status: { code: reply.status as 403 },
@@ -102,12 +101,21 @@ export interface RoutedRequest extends Pick<Route, "upstream" | "path" | "body">
  * Replies to a complete request (ext_proc): its new body, upstream and headers. Envoy omits the length of a
  * replaced body; a later filter writes it.
  */
-export function createRouteReply(routed: RoutedRequest, metadata: Struct): ProcessingResponse {
+export function createRouteReply(
+  routed: RoutedRequest,
+  metadata: Message<"Struct">,
+): Message<"ProcessingResponse"> {
   const response = { status: "CONTINUE_AND_REPLACE", ...formatRoute(routed) } as const;
   return { request_headers: { response }, mode_override: RESPONSE_MODES, dynamic_metadata: metadata };
 }
 
-function formatRoute({ upstream, path, body, setHeaders, removeHeaders }: RoutedRequest): CommonResponse {
+function formatRoute({
+  upstream,
+  path,
+  body,
+  setHeaders,
+  removeHeaders,
+}: RoutedRequest): Message<"CommonResponse"> {
   return {
     header_mutation: {
       set_headers: [
@@ -134,7 +142,7 @@ export interface ChangedHeaders {
  * and a few more upstreams.
  */
 const MAX_KEPT_STARTS = 64;
-const keptStarts = new Map<string, ProcessingResponse>();
+const keptStarts = new Map<string, Message<"ProcessingResponse">>();
 
 /**
  * Replies to the headers of a streamed response (ext_proc) with the headers for the client.
@@ -143,7 +151,7 @@ const keptStarts = new Map<string, ProcessingResponse>();
 export function createStreamStartReply(
   headers: ChangedHeaders,
   ofRequest: readonly Header[] = [],
-): ProcessingResponse {
+): Message<"ProcessingResponse"> {
   if (ofRequest.length > 0) {
     const header_mutation = formatMutation({ ...headers, set: [...headers.set, ...ofRequest] });
     return { response_headers: { response: { header_mutation } } };
@@ -161,8 +169,8 @@ export function createStreamStartReply(
 export function createWholeReply(
   headers: ChangedHeaders,
   body: Uint8Array,
-  metadata: Struct,
-): ProcessingResponse {
+  metadata: Message<"Struct">,
+): Message<"ProcessingResponse"> {
   const response = {
     status: "CONTINUE_AND_REPLACE",
     header_mutation: formatMutation(headers),
@@ -171,7 +179,7 @@ export function createWholeReply(
   return { response_headers: { response }, dynamic_metadata: metadata };
 }
 
-function formatMutation({ set, remove }: ChangedHeaders): HeaderMutation {
+function formatMutation({ set, remove }: ChangedHeaders): Message<"HeaderMutation"> {
   return {
     set_headers: set.map(([name, value]) => formatRawHeader(name, value)),
     remove_headers: remove,
@@ -179,7 +187,7 @@ function formatMutation({ set, remove }: ChangedHeaders): HeaderMutation {
 }
 
 /** Sends the next bytes of a streamed response (ext_proc). */
-export function createChunkReply(body: Uint8Array): ProcessingResponse {
+export function createChunkReply(body: Uint8Array): Message<"ProcessingResponse"> {
   return {
     response_body: {
       response: { body_mutation: { streamed_response: { body, end_of_stream: false } } },
@@ -188,7 +196,10 @@ export function createChunkReply(body: Uint8Array): ProcessingResponse {
 }
 
 /** Sends the last bytes of a streamed response (ext_proc). The stream ends here, even if the upstream continues. */
-export function createLastChunkReply(body: Uint8Array, metadata: Struct): ProcessingResponse {
+export function createLastChunkReply(
+  body: Uint8Array,
+  metadata: Message<"Struct">,
+): Message<"ProcessingResponse"> {
   return {
     response_body: {
       response: { body_mutation: { streamed_response: { body, end_of_stream: true } } },

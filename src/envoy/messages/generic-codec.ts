@@ -1,6 +1,6 @@
 /**
  * Codecs of the library, built from the API files when this module is loaded. They are the reference for the
- * handwritten codecs and handle all rare messages. A worker loads them with the first message that needs
+ * compiled codecs and handle all rare messages. A worker loads them with the first message that needs
  * them.
  */
 import { loadSync, type ServiceDefinition } from "@grpc/proto-loader";
@@ -14,7 +14,6 @@ import type {
   ProcessingRequest,
   ProcessingResponse,
 } from "./codec.ts";
-import type { StreamAccessLogsResponse } from "./generated/envoy/service/accesslog/v3/StreamAccessLogsResponse.ts";
 import { fileURLToPath } from "node:url";
 import { packageFile } from "../../shared/host/package-files.ts";
 
@@ -49,7 +48,7 @@ export const GENERIC_PROCESS = codecOf<ProcessingRequest, ProcessingResponse>(
   "Process",
 );
 /** Envoy's access log. */
-export const GENERIC_ACCESS_LOG = codecOf<AccessLogMessage, StreamAccessLogsResponse>(
+export const GENERIC_ACCESS_LOG = codecOf<AccessLogMessage, object>(
   "envoy.service.accesslog.v3.AccessLogService",
   "StreamAccessLogs",
 );

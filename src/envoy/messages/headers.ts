@@ -1,8 +1,6 @@
 /** Conversion of Envoy's header messages from and to plain values. */
-import type { HeaderMap__Output } from "./generated/envoy/config/core/v3/HeaderMap.ts";
-import type { HeaderValue__Output } from "./generated/envoy/config/core/v3/HeaderValue.ts";
-import type { HeaderValueOption } from "./generated/envoy/config/core/v3/HeaderValueOption.ts";
 import { TextTable } from "./text-table.ts";
+import type { Message } from "./messages.ts";
 
 const VALUES = new TextTable("latin1");
 
@@ -11,13 +9,13 @@ const VALUES = new TextTable("latin1");
  * joined by commas. Other values are not decoded: typical requests have twenty headers, of which three are
  * needed.
  */
-export function findHeader(map: HeaderMap__Output | undefined, name: string): string | undefined {
+export function findHeader(map: Message<"HeaderMap"> | undefined, name: string): string | undefined {
   let found: string | undefined;
   for (const header of map?.headers ?? []) if (header.key === name) found = join(found, header);
   return found;
 }
 
-function join(before: string | undefined, { value, raw_value }: HeaderValue__Output): string {
+function join(before: string | undefined, { value, raw_value }: Message<"HeaderValue">): string {
   const text =
     raw_value === undefined || raw_value.length === 0
       ? (value ?? "")
@@ -26,14 +24,14 @@ function join(before: string | undefined, { value, raw_value }: HeaderValue__Out
 }
 
 /** Lists the names in a header map in order, with repetitions. */
-export function namesOf(map: HeaderMap__Output | undefined): string[] {
+export function namesOf(map: Message<"HeaderMap"> | undefined): string[] {
   const names: string[] = [];
   for (const { key } of map?.headers ?? []) if (key !== undefined) names.push(key);
   return names;
 }
 
 /** Formats a header for ext_proc replies, which only read `raw_value`. Replaces an existing value. */
-export function formatRawHeader(name: string, value: string): HeaderValueOption {
+export function formatRawHeader(name: string, value: string): Message<"HeaderValueOption"> {
   return {
     header: { key: name, raw_value: Buffer.from(value, "latin1") },
     append_action: "OVERWRITE_IF_EXISTS_OR_ADD",
@@ -41,7 +39,7 @@ export function formatRawHeader(name: string, value: string): HeaderValueOption 
 }
 
 /** Formats a header for ext_authz replies, which only read `value`. Replaces an existing value. */
-export function formatTextHeader(name: string, value: string): HeaderValueOption {
+export function formatTextHeader(name: string, value: string): Message<"HeaderValueOption"> {
   return { header: { key: name, value }, append_action: "OVERWRITE_IF_EXISTS_OR_ADD" };
 }
 

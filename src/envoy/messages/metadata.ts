@@ -3,11 +3,11 @@ import type { Header } from "../../data-path/exchange/reply.ts";
 import type { RefusalLog } from "../../data-path/exchange/admission/decision.ts";
 import type { UpstreamCall } from "../../data-path/exchange/upstream/upstream-call.ts";
 import type { Admission } from "../../data-path/limits/admission.ts";
-import type { Struct } from "./generated/google/protobuf/Struct.ts";
 import { METADATA_NAMESPACE } from "../names.ts";
+import type { Message } from "./messages.ts";
 
 /** As above, for a rejected request, in ext_authz's own metadata. */
-export function formatRefusalMetadata({ keyId, organizationId, errorCode }: RefusalLog): Struct {
+export function formatRefusalMetadata({ keyId, organizationId, errorCode }: RefusalLog): Message<"Struct"> {
   const known = { key_id: keyId, organization_id: organizationId, error_code: errorCode };
   const fields: Record<string, { stringValue: string }> = {};
   for (const [name, value] of Object.entries(known)) {
@@ -17,7 +17,7 @@ export function formatRefusalMetadata({ keyId, organizationId, errorCode }: Refu
 }
 
 /** State of a key's bucket, keyed by header names, for Envoy's own responses. */
-export function formatRateMetadata(rateHeaders: readonly Header[]): Struct {
+export function formatRateMetadata(rateHeaders: readonly Header[]): Message<"Struct"> {
   return { fields: formatRate(rateHeaders) };
 }
 
@@ -28,7 +28,7 @@ function formatRate(rateHeaders: readonly Header[]): Record<string, { stringValu
 }
 
 /** Same, sent by ext_proc for deferred admissions. */
-export function formatLateRefusalMetadata(log: RefusalLog): Struct {
+export function formatLateRefusalMetadata(log: RefusalLog): Message<"Struct"> {
   return { fields: { [METADATA_NAMESPACE]: { structValue: formatRefusalMetadata(log) } } };
 }
 
@@ -48,7 +48,7 @@ export function formatMetadata(
   request: SentOnce | null,
   exchange: Pick<UpstreamCall, "modelId" | "settled"> | null,
   errorCode: string | null = null,
-): Struct {
+): Message<"Struct"> {
   const fields: Record<string, { stringValue: string } | { numberValue: number }> =
     request === null ? {} : formatRate(request.lateHeaders);
   if (request !== null) {

@@ -1,18 +1,15 @@
 /**
- * Reader of the protobuf wire format for handwritten decoders. Leaves exceptional input (groups, malformed
+ * Reader of the protobuf wire format for compiled decoders. Leaves exceptional input (groups, malformed
  * bytes) to the generic decoder: `Unusual` passes the message on to it.
  */
 import { TextTable } from "./text-table.ts";
 
-/** Message whose fields are set one after the other. */
-export type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
-
-/** Thrown if the handwritten decoder does not support the message. */
+/** Thrown if the compiled decoder does not support the message. */
 export class Unusual extends Error {
   override readonly name = "Unusual";
 }
 
-const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
+export const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 
 const TEXTS = new TextTable("utf8");
 

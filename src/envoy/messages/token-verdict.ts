@@ -1,14 +1,12 @@
 /** Reads Envoy's verification of a request's token from the metadata of ext_authz. */
 import { FAILED_PREFIX, JWT_NAMESPACE, TOKEN_HEADER_PREFIX, VERIFIED_PREFIX } from "../names.ts";
 import type { IncomingRequest } from "../../data-path/exchange/admission/admit-request.ts";
-import type { Metadata__Output } from "./generated/envoy/config/core/v3/Metadata.ts";
-import type { Struct__Output } from "./generated/google/protobuf/Struct.ts";
-import type { Value__Output } from "./generated/google/protobuf/Value.ts";
+import type { Message } from "./messages.ts";
 
 type TokenVerdict = NonNullable<IncomingRequest["token"]>;
 
 /** Returns null if Envoy has verified nothing, as for every request with an API key. */
-export function readTokenVerdict(metadata: Metadata__Output | undefined): TokenVerdict | null {
+export function readTokenVerdict(metadata: Message<"Metadata"> | undefined): TokenVerdict | null {
   const fields = metadata?.filter_metadata?.[JWT_NAMESPACE]?.fields;
   if (fields === undefined) return null;
   const verified: TokenVerdict["verified"][number][] = [];
@@ -33,13 +31,13 @@ export function readTokenVerdict(metadata: Metadata__Output | undefined): TokenV
 }
 
 /** Has no prototype: claims may have any names. */
-function convertStruct({ fields = {} }: Struct__Output): Record<string, unknown> {
+function convertStruct({ fields = {} }: Message<"Struct">): Record<string, unknown> {
   const converted = Object.create(null) as Record<string, unknown>;
   for (const [name, value] of Object.entries(fields)) converted[name] = convertValue(value);
   return converted;
 }
 
-function convertValue(value: Value__Output): unknown {
+function convertValue(value: Message<"Value">): unknown {
   if (value.structValue !== undefined) return convertStruct(value.structValue);
   if (value.listValue !== undefined) return (value.listValue.values ?? []).map(convertValue);
   return value.stringValue ?? value.numberValue ?? value.boolValue ?? null;

@@ -1,4 +1,4 @@
-/** The codec by hand says what the generic one says: of every message, and of bytes that are none. */
+/** The compiled codec says what the generic one says: of every message, and of bytes that are none. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
@@ -201,7 +201,7 @@ describe.each([
     messages: accessLog,
   },
   { name: "HealthCheckRequest", by: HEALTH_CHECK, generic: library.GENERIC_HEALTH_CHECK, messages: health },
-] as const)("decoding a $name by hand", ({ by, generic, messages }) => {
+] as const)("decoding a $name", ({ by, generic, messages }) => {
   const encode = generic.encodeRequest as (message: unknown) => Buffer;
 
   it("gives what the generic decoder gives", () => {
@@ -240,7 +240,7 @@ describe.each([
     generic: library.GENERIC_HEALTH_WATCH,
     messages: healthReply,
   },
-] as const)("encoding a $name by hand", ({ by, generic, messages }) => {
+] as const)("encoding a $name", ({ by, generic, messages }) => {
   it("gives the bytes that the generic encoder gives", () => {
     const encode = (codec: typeof by) => codec.encodeResponse as (message: unknown) => Buffer;
     fc.assert(
@@ -252,7 +252,7 @@ describe.each([
   });
 });
 
-describe("encoding a large body by hand", () => {
+describe("encoding a large body", () => {
   const metadata = { fields: { a: { stringValue: "b" } } };
   it.each([
     { name: "whole", mutation: (body: Buffer) => ({ body }) },

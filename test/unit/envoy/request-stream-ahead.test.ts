@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { createDeferred } from "../../../src/shared/event-loop/deferred.ts";
-import type { ProcessingResponse } from "../../../src/envoy/messages/generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
 import { ADMISSION_HEADER } from "../../../src/envoy/names.ts";
 import type { Decision } from "../../../src/data-path/exchange/admission/decision.ts";
 import {
@@ -16,6 +15,7 @@ import {
   STREAMED,
   VALID,
 } from "./request-stream-fixture.ts";
+import type { Message } from "../../../src/envoy/messages/messages.ts";
 
 describe("RequestStream of a request whose admission is under way", () => {
   const AWAITED = { [ADMISSION_HEADER]: "awaited req_1 messages" };
@@ -42,7 +42,7 @@ describe("RequestStream of a request whose admission is under way", () => {
     expect(replies.map(kindOf)).toEqual(["request_headers"]);
     await send(responseHeaders(JSON_TYPE), responseBody(COMPLETION));
     await settle(() => replies.length > 1);
-    const [, answer] = replies as ProcessingResponse[];
+    const [, answer] = replies as Message<"ProcessingResponse">[];
     const set = answer?.response_headers?.response?.header_mutation?.set_headers ?? [];
     const value = (name: string) => String(set.find(({ header }) => header?.key === name)?.header?.raw_value);
     expect(value("x-service-ratelimit-remaining")).toBe("9");
@@ -54,7 +54,7 @@ describe("RequestStream of a request whose admission is under way", () => {
     deferred.defer("req_1", ADMISSION, Promise.resolve(ADMITTED));
     await send(requestHeaders({}, AWAITED), STREAMED);
     await send(responseHeaders({ "content-type": "text/event-stream" }));
-    const started = replies.at(-1) as ProcessingResponse;
+    const started = replies.at(-1) as Message<"ProcessingResponse">;
     const set = started.response_headers?.response?.header_mutation?.set_headers ?? [];
     expect(set.map(({ header }) => header?.key)).toContain("x-service-ratelimit-remaining");
   });
@@ -69,7 +69,7 @@ describe("RequestStream of a request whose admission is under way", () => {
     await settle(() => replies.length > 0);
     expect(replies.map(kindOf)).toEqual(["immediate 429 slow"]);
     expect(seen.holds).toEqual([]);
-    expect((replies[0] as ProcessingResponse).dynamic_metadata?.fields).toMatchObject({
+    expect((replies[0] as Message<"ProcessingResponse">).dynamic_metadata?.fields).toMatchObject({
       inference_gateway: { structValue: { fields: { error_code: { stringValue: "slow" } } } },
     });
   });
@@ -78,7 +78,7 @@ describe("RequestStream of a request whose admission is under way", () => {
     const { send, seen } = openStream();
     const replies = await send(requestHeaders({}, AWAITED), VALID);
     expect(replies.map(kindOf)).toEqual(["immediate 503 gateway_unavailable"]);
-    const { immediate_response: reply } = replies[0] as ProcessingResponse;
+    const { immediate_response: reply } = replies[0] as Message<"ProcessingResponse">;
     expect(JSON.parse(String(reply?.body))).toMatchObject({ type: "error", request_id: "req_1" });
     expect(seen.holds).toEqual([]);
   });

@@ -1,7 +1,6 @@
 /** Answers of upstreams that compress them unasked, or begin them with a byte order mark. */
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { describe, expect, it, vi } from "vitest";
-import type { ProcessingResponse } from "../../../src/envoy/messages/generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
 import {
   COMPLETION,
   endOf,
@@ -14,6 +13,7 @@ import {
   STREAMED,
   VALID,
 } from "./request-stream-fixture.ts";
+import type { Message } from "../../../src/envoy/messages/messages.ts";
 
 const EVENT_STREAM = { "content-type": "text/event-stream" };
 const GZIP = { "content-encoding": "gzip" };
@@ -31,7 +31,7 @@ async function answer(request: object, fields: Record<string, string>, pieces: r
   for (const [place, piece] of pieces.entries()) await send(responseBody(piece, place === last));
   // The decoder works in threads: more turns of the event loop than `settle` waits for.
   await vi.waitFor(() => expect(opened.finished).toHaveLength(1));
-  const bodies = (replies as ProcessingResponse[]).slice(1).map((reply) => {
+  const bodies = (replies as Message<"ProcessingResponse">[]).slice(1).map((reply) => {
     const { response_headers, response_body } = reply;
     const made = response_headers?.response?.body_mutation ?? response_body?.response?.body_mutation;
     return String(made?.body ?? made?.streamed_response?.body ?? reply.immediate_response?.body ?? "");
@@ -67,7 +67,9 @@ describe("an upstream's answer", () => {
   it("is a 502 that names a coding that is not read", async () => {
     const { replies } = await answer(VALID, { ...JSON_TYPE, "content-encoding": "zstd" }, []);
     expect(kindOf(replies.at(-1))).toBe("immediate 502 upstream_error");
-    expect(String((replies.at(-1) as ProcessingResponse).immediate_response?.body)).toContain("zstd");
+    expect(String((replies.at(-1) as Message<"ProcessingResponse">).immediate_response?.body)).toContain(
+      "zstd",
+    );
   });
 
   it("is given up when it unpacks to more than an answer may have, and nothing of it is kept", async () => {

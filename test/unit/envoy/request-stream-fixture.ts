@@ -1,7 +1,6 @@
 /** An ext_proc stream over an exchange without Redis, and messages as Envoy sends them. */
 import { createCatalog } from "../../../src/data-path/catalog/catalog.ts";
 import { parseConfig } from "../../../src/shared/config/load.ts";
-import type { ProcessingResponse } from "../../../src/envoy/messages/generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
 import { ADMISSION_HEADER } from "../../../src/envoy/names.ts";
 import { RequestStream } from "../../../src/envoy/request-stream.ts";
 import type { SilentStream } from "../../../src/envoy/silence-watch.ts";
@@ -15,6 +14,7 @@ import { PROTOCOLS } from "../../../src/data-path/translation/protocols.ts";
 import { createSettlement, type StoreScript } from "../settlement/settlement-fixture.ts";
 import { endsReportedAs } from "../exchange/ends-fixture.ts";
 import { createRecordingMeter } from "../exchange/meter-fixture.ts";
+import type { Message } from "../../../src/envoy/messages/messages.ts";
 
 export const MODEL = "acme/echo-small";
 const CONFIG = parseConfig(
@@ -71,7 +71,7 @@ export async function settle(isSettled: () => boolean): Promise<void> {
 
 /** A stream whose replies, in order, are `replies`; a broken-off call is the last of them, as its reason. */
 export function openStream(script: StoreScript & { countPrompt?: () => Promise<number> } = {}) {
-  const replies: (ProcessingResponse | string)[] = [];
+  const replies: (Message<"ProcessingResponse"> | string)[] = [];
   const logged: string[] = [];
   /** Streams that are watched for silence. */
   const silent: SilentStream[] = [];
@@ -125,7 +125,7 @@ export function openStream(script: StoreScript & { countPrompt?: () => Promise<n
     },
   );
   /** Sends a message and resolves with the replies that it and those before it got. */
-  const send = async (...messages: object[]): Promise<(ProcessingResponse | string)[]> => {
+  const send = async (...messages: object[]): Promise<(Message<"ProcessingResponse"> | string)[]> => {
     for (const message of messages) stream.onMessage(message);
     const expected = replies.length;
     // Every step of the stream is a few promises long.
@@ -184,7 +184,7 @@ export const COMPLETION = JSON.stringify({
 });
 
 /** What kind of reply it is; of an immediate one also its status and code, of a broken-off call its reason. */
-export function kindOf(reply: ProcessingResponse | string | undefined): string {
+export function kindOf(reply: Message<"ProcessingResponse"> | string | undefined): string {
   if (reply === undefined || typeof reply === "string") return String(reply);
   const immediate = reply.immediate_response;
   if (!immediate) return Object.keys(reply).find((name) => /^re(?:quest|sponse)_/u.test(name)) ?? "nothing";
@@ -193,7 +193,7 @@ export function kindOf(reply: ProcessingResponse | string | undefined): string {
 }
 
 /** Whether a piece of a streamed response is its last one. */
-export function endOf(reply: ProcessingResponse | string): boolean | undefined {
+export function endOf(reply: Message<"ProcessingResponse"> | string): boolean | undefined {
   if (typeof reply === "string") return undefined;
   return reply.response_body?.response?.body_mutation?.streamed_response?.end_of_stream;
 }

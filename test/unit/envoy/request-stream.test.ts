@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import type { ProcessingResponse } from "../../../src/envoy/messages/generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
 import { ADMISSION_HEADER, UPSTREAM_HEADER } from "../../../src/envoy/names.ts";
 import {
   MAX_MESSAGE_BYTES,
@@ -18,6 +17,7 @@ import {
   kindOf,
   endOf,
 } from "./request-stream-fixture.ts";
+import type { Message } from "../../../src/envoy/messages/messages.ts";
 
 describe("RequestStream", () => {
   it("answers the whole request once, and the whole response", async () => {
@@ -31,7 +31,7 @@ describe("RequestStream", () => {
     await send(responseBody(""));
     stream.onEnd();
     expect(replies.map(kindOf)).toEqual(["request_headers", "response_headers"]);
-    const [request, response] = replies as ProcessingResponse[];
+    const [request, response] = replies as Message<"ProcessingResponse">[];
     expect(request?.request_headers?.response?.status).toBe("CONTINUE_AND_REPLACE");
     expect(response?.response_headers?.response?.status).toBe("CONTINUE_AND_REPLACE");
     expect(seen.holds).toHaveLength(1);
@@ -56,7 +56,7 @@ describe("RequestStream", () => {
     await send(body);
     const told = () =>
       replies.flatMap((reply) => {
-        const namespaces = (reply as ProcessingResponse).dynamic_metadata?.fields ?? {};
+        const namespaces = (reply as Message<"ProcessingResponse">).dynamic_metadata?.fields ?? {};
         return Object.values(namespaces).flatMap(({ structValue }) => Object.keys(structValue?.fields ?? {}));
       });
     expect(told()).toEqual(["key_id", "organization_id", "model"]);
@@ -171,8 +171,8 @@ describe("RequestStream", () => {
     await send(
       responseBody('data: {"model":"echo","choices":[{"index":0,"delta":{"content":"hi"}}]}\n\n', false),
     );
-    const pieceOf = (reply: ProcessingResponse | string | undefined) =>
-      (reply as ProcessingResponse).response_body?.response?.body_mutation?.streamed_response;
+    const pieceOf = (reply: Message<"ProcessingResponse"> | string | undefined) =>
+      (reply as Message<"ProcessingResponse">).response_body?.response?.body_mutation?.streamed_response;
     silent[0]?.sendKeepAlive();
     await Promise.resolve();
     expect(pieceOf(replies.at(-1))?.body?.toString()).toBe(": in progress\n\n");
@@ -199,7 +199,7 @@ describe("RequestStream", () => {
       stream.onMessage(responseBody(`data: {"id":"${id}","model":"echo","choices":[]}\n\n`, false));
     }
     await Promise.resolve();
-    const [reply, ...more] = replies.slice(before) as ProcessingResponse[];
+    const [reply, ...more] = replies.slice(before) as Message<"ProcessingResponse">[];
     expect(more).toEqual([]);
     const piece = reply?.response_body?.response?.body_mutation?.streamed_response?.body?.toString() ?? "";
     expect([...piece.matchAll(/"id":"(.)"/g)].map(([, id]) => id)).toEqual(["a", "b", "c"]);
@@ -234,7 +234,7 @@ describe("RequestStream", () => {
     const { send } = openStream();
     await send(requestHeaders({}, { authorization: "Bearer k", "x-api-key": "k", "anthropic-beta": "b" }));
     const [reply] = await send(VALID);
-    const mutation = (reply as ProcessingResponse).request_headers?.response;
+    const mutation = (reply as Message<"ProcessingResponse">).request_headers?.response;
     const set = Object.fromEntries(
       (mutation?.header_mutation?.set_headers ?? []).map(({ header }) => [
         header?.key,
