@@ -23,7 +23,7 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   "envoy -c envoy.yaml": "Envoy runs already, on the same port: test/envoy/bootstrap-examples.test.ts",
 };
 
-export interface DocumentedCommand {
+interface DocumentedCommand {
   readonly page: string;
   readonly command: string;
 }

@@ -118,7 +118,7 @@ export function requireEnd(finishReason: string, isDone: boolean): EndReason {
 export function createBrokenOff(how: string | null = null): GatewayError {
   return new GatewayError("upstream_error", {
     message: "The model server ended its response before it was complete. Try again.",
-    ...(how !== null && { cause: new Error(`an answer without an end: ${how}`) }),
+    ...(how !== null && { cause: new Error(`a response without an end: ${how}`) }),
   });
 }
 

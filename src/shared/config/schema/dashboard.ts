@@ -17,7 +17,7 @@ export function createDashboardSchema(source: SecretSource) {
     ),
     contact: described(
       orNull(text("an email address or an `https` URL", CONTACT)),
-      "Whom customers can contact, on pages and in 402 messages.",
+      "Contact for users, on pages and in 402 messages.",
       { type: "email address or URL" },
     ),
     token_sign_in: flag()

@@ -18,7 +18,7 @@ export function createRedisSchema(source: SecretSource) {
       sentinels: described(list(redisUrl(), "Redis URLs", 1).optional(), "Sentinels; with `redis.name`.", {
         type: "list of URLs",
       }),
-      name: text("the master's name").optional().describe("The primary's name at the sentinels."),
+      name: text("the primary's name").optional().describe("The primary's name at the sentinels."),
       username: orNull(text("a user name")).describe("Redis ACL user."),
       password: orNull(secret(source)).describe("Its password."),
       sentinel_password: orNull(secret(source)).describe("Password of the sentinels."),

@@ -38,7 +38,7 @@ function findOtherEdits(management: unknown, parts: PromptParts): void {
   const [other] = Object.keys(others);
   if (wrong === -1 && other === undefined) return;
   const param = `context_management.${wrong === -1 ? other : `edits.${wrong}`}`;
-  parts.unbounded ??= { param, reason: "may have the model server generate more than the answer" };
+  parts.unbounded ??= { param, reason: "may have the model server generate more than the response" };
 }
 
 function readContent(content: unknown, parts: PromptParts): void {

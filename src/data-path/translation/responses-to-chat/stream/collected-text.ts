@@ -12,7 +12,7 @@ export class AnswerBudget {
   take(bytes: number): void {
     this.#remainingBytes -= bytes;
     if (this.#remainingBytes >= 0) return;
-    const cause = new Error(`an answer of more than ${MAX_ANSWER_BYTES} bytes`);
+    const cause = new Error(`a response of more than ${MAX_ANSWER_BYTES} bytes`);
     throw new GatewayError("upstream_error", { cause });
   }
 }

@@ -107,7 +107,7 @@ export class StreamTranslator {
     const reason = requireEnd(this.#finishReason, isWhole || this.#isCounted);
     this.#output.generated.noteFinishReason(this.#finishReason);
     if (!this.#hasChoice) {
-      throw new GatewayError("upstream_error", { cause: new Error("an answer without a choice") });
+      throw new GatewayError("upstream_error", { cause: new Error("a response without a choice") });
     }
     const ending = mapEnding(reason);
     this.#writeProse(this.#reader.end());
