@@ -7,7 +7,7 @@
  */
 import type { YAMLMap } from "yaml";
 import type { Config } from "../../shared/config/schema.ts";
-import { createBootstrap } from "../bootstrap/render-bootstrap.ts";
+import { type Bootstrap, createBootstrap } from "../bootstrap/render-bootstrap.ts";
 import type { RenderOptions } from "../bootstrap/render-options.ts";
 import { type EnvoyNode, omit, pick } from "../bootstrap/yaml-document.ts";
 import { checkBootstrap } from "../check-bootstrap/check-bootstrap.ts";
@@ -59,11 +59,17 @@ const APART = [
  * @throws MergeRefusal naming each place that cannot be merged, and why.
  */
 export function mergeBootstrap(text: string, config: Config, options: MergeOptions): string {
-  const added = mergeOnce(text, config, options, () => false);
+  const file = parseBootstrap(text);
+  const rendered = createBootstrap(config, options);
+  const hasFiles =
+    config.upstreams.some(({ credentials }) => credentials.length > 0) || config.sidecar.tls !== null;
+  const parts = { rendered, hasFiles, ...options };
+  mergeParts(file.root, parts, () => false);
+  const added = printChanged(file);
   const wrong = listWrong(added, config);
   if (wrong.length === 0) return added;
-  const isWrong: IsWrong = (path) => wrong.some((one) => one.path === path || one.path.startsWith(path));
-  const merged = mergeOnce(added, config, options, isWrong);
+  mergeParts(file.root, parts, (path) => wrong.some((one) => one.path.startsWith(path)));
+  const merged = printChanged(file);
   const left = listWrong(merged, config);
   if (left.length === 0) return merged;
   throw new MergeRefusal(left.map(({ line: _line, ...finding }) => formatFinding(finding)));
@@ -73,25 +79,25 @@ function listWrong(text: string, config: Config) {
   return checkBootstrap(text, config).filter(({ level }) => level === "problem");
 }
 
-function mergeOnce(text: string, config: Config, options: MergeOptions, isWrong: IsWrong): string {
-  const file = parseBootstrap(text);
-  const { root } = file;
-  const rendered = createBootstrap(config, options);
-  const hasFiles =
-    config.upstreams.some(({ credentials }) => credentials.length > 0) || config.sidecar.tls !== null;
+interface Parts extends Pick<MergeOptions, "listener" | "domains"> {
+  readonly rendered: Bootstrap;
+  /** True if Envoy reads files that it finds by its node's name. */
+  readonly hasFiles: boolean;
+}
+
+function mergeParts(root: Place<YAMLMap>, parts: Parts, isWrong: IsWrong): void {
+  const { rendered, hasFiles, domains } = parts;
   const names = [...(hasFiles ? ["node"] : []), "grpc_async_client_manager_config"];
   mergeFields(root, pick(rendered, names), isWrong);
   mergeRuntime(root, rendered, isWrong);
-  const edge = findEdge(root, options.listener);
+  const edge = findEdge(root, parts.listener);
   const [listener] = rendered.static_resources.listeners;
   const manager = listener.filter_chains[0].filters[0]["typed_config"] as EnvoyNode;
   mergeFields(edge.listener, pick(listener, ["per_connection_buffer_limit_bytes"]), isWrong);
   mergeManager(edge.manager, manager, isWrong);
-  const routes = manager["route_config"] as EnvoyNode;
-  mergeRoutes(edge.manager, { routes, domains: options.domains }, isWrong);
+  mergeRoutes(edge.manager, { routes: manager["route_config"] as EnvoyNode, domains }, isWrong);
   const resources = findMap(root, "static_resources");
   if (resources !== null) mergeClusters(resources, rendered.static_resources.clusters, isWrong);
-  return printChanged(file);
 }
 
 function mergeManager(manager: Place<YAMLMap>, wanted: EnvoyNode, isWrong: IsWrong): void {
