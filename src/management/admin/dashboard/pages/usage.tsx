@@ -4,7 +4,6 @@ import { readKeyNames } from "../../api/names.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { daysIn, rangeBefore } from "../../../../shared/time/day-range.ts";
 import { formatCount, formatCountOf, formatExactTime, formatMoney, formatTickCount } from "../../format.ts";
-import { formatUsageCsv } from "../format-usage-csv.ts";
 import { describeWanted, resolveOwners } from "../owner-texts.ts";
 import { nameKeys } from "../read-lists.ts";
 import { FilterProblem } from "../parts/filter-fields.tsx";
@@ -338,15 +337,11 @@ async function downloadUsage(page: OrganizationPageCall): Promise<PageAnswer> {
     ]),
   ];
   const filters = await resolveFilters(page, choice);
-  const { data } = await readUsage(page, groups.join(","), { ...choice.range, ...filters });
-  const { from, to } = choice.range;
-  return {
-    text: formatUsageCsv(data, page.organization),
-    headers: {
-      "content-type": "text/csv; charset=utf-8",
-      "content-disposition": `attachment; filename="usage-${page.organization.id}-${from}-${to}.csv"`,
-    },
-  };
+  const given = Object.entries({ ...choice.range, ...filters }).filter(([, value]) => value !== "");
+  const { body, headers } = await page.api("GET /api/organizations/{organization}/usage", {
+    query: { group_by: groups.join(","), format: "csv", ...Object.fromEntries(given) },
+  });
+  return { text: body as unknown as string, headers: { ...headers } };
 }
 
 /** Streams the API's own response. */
