@@ -118,6 +118,12 @@ describe("doc_url", () => {
     expect(html.split(`<tr id="${id}">`)).toHaveLength(2);
   });
 
+  it("leads to a page that shows words in backticks as code", async () => {
+    const html = String(await markup);
+    expect(html).toContain("Correct the field in <code>param</code>.");
+    expect(html).not.toContain("`");
+  });
+
   it.each([
     { given: "", reference: "http://127.0.0.1:10001/errors" },
     {

@@ -1,5 +1,6 @@
 import type { FormValues } from "../form.ts";
 import type { PageCall } from "../page.ts";
+import { Prose } from "../parts/inline.tsx";
 import { Layout } from "../parts/layout.tsx";
 import { type ErrorEntry, listApiErrors, listManagementErrors } from "../../error-entries.ts";
 import { Cell, Table } from "../parts/table.tsx";
@@ -76,8 +77,12 @@ function Entries({ label, entries }: { label: string; entries: readonly ErrorEnt
             <code>{code}</code>
           </Cell>
           <Cell label="Status">{status}</Cell>
-          <Cell label="Meaning">{meaning}</Cell>
-          <Cell label="Remedy">{remedy}</Cell>
+          <Cell label="Meaning">
+            <Prose text={meaning} />
+          </Cell>
+          <Cell label="Remedy">
+            <Prose text={remedy} />
+          </Cell>
           <Cell label="Retry">{retry}</Cell>
         </tr>
       ))}

@@ -3,7 +3,7 @@ import { formatCountOf } from "../../format.ts";
 import type { HostFinding, HostLevel } from "../../../../shared/host/finding.ts";
 import { AdminError } from "../../admin-error.ts";
 import { type PageAnswer, type PageCall, type PageRoute, showPage } from "../page.ts";
-import { Time } from "../parts/inline.tsx";
+import { Prose, Time } from "../parts/inline.tsx";
 import { Layout, Section } from "../parts/layout.tsx";
 
 const LEVELS: Readonly<Record<HostLevel, string>> = {
@@ -49,7 +49,7 @@ function Findings({ findings }: { readonly findings: readonly HostFinding[] }) {
         <li>
           <span class={`state ${LEVELS[level]}`}>{level}</span> <strong>{check}</strong>
           <span class="below break">
-            {message}
+            <Prose text={message} />
             {since === null ? null : (
               <>
                 {" "}
@@ -57,7 +57,11 @@ function Findings({ findings }: { readonly findings: readonly HostFinding[] }) {
               </>
             )}
           </span>
-          {fix === null ? null : <span class="below break">Fix: {fix}</span>}
+          {fix === null ? null : (
+            <span class="below break">
+              Fix: <Prose text={fix} />
+            </span>
+          )}
         </li>
       ))}
     </ul>

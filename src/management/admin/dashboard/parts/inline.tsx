@@ -17,6 +17,11 @@ export function OwnerLink({ base, kind, owner }: OwnerLinkProps) {
   );
 }
 
+/** Text whose words in backticks are shown as code. */
+export function Prose({ text }: { readonly text: string }) {
+  return <>{text.split("`").map((part, index) => (index % 2 === 0 ? part : <code>{part}</code>))}</>;
+}
+
 /** Things with a page of their use, by the name of the filter that finds their requests. */
 export const USED_THINGS = { model: "Model", upstream: "Upstream", tag: "Tag", session: "Session" } as const;
 export type UsedThing = keyof typeof USED_THINGS;
