@@ -13,6 +13,7 @@ import { DAY_MS } from "../../shared/time/calendar.ts";
 import type { Clock } from "../../shared/time/clock.ts";
 import type { DiskSpace } from "../../shared/host/disk-space.ts";
 import type { Logger } from "../../shared/host/logger.ts";
+import { unlessMissing } from "../../shared/host/unless-missing.ts";
 
 export interface RequestLogRetentionOptions {
   readonly dir: string;
@@ -125,7 +126,7 @@ function boundBytes(
 /** Lists the files of the log, oldest first; empty if the directory does not exist. */
 async function listLogFiles(dir: string): Promise<LogFile[]> {
   const files: LogFile[] = [];
-  for (const name of await readNames(dir)) {
+  for (const name of await unlessMissing(readdir(dir), [])) {
     const match = FILE.exec(name);
     if (match === null) continue;
     const [, day = "", writer = "", part = ""] = match;
@@ -136,15 +137,6 @@ async function listLogFiles(dir: string): Promise<LogFile[]> {
     (one, other) =>
       one.day.localeCompare(other.day) || one.part - other.part || one.writer.localeCompare(other.writer),
   );
-}
-
-async function readNames(dir: string): Promise<string[]> {
-  try {
-    return await readdir(dir);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw error;
-  }
 }
 
 function chooseDue(

@@ -2,6 +2,7 @@ import { readdir, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { syncFolder } from "./segment.ts";
 import type { SpoolFile } from "./writer.ts";
+import { unlessMissing } from "../../shared/host/unless-missing.ts";
 
 /** Identifies the files that a process writes and takes over. */
 export interface SpoolOwner {
@@ -34,7 +35,9 @@ export async function claimSpoolFiles(
   owner: SpoolOwner,
   nextPath: (kind: SpoolFileKind) => string,
 ): Promise<SpoolFile[]> {
-  const found = (await listNames(dir)).filter((name) => isClaimable(name, owner)).sort(byGeneration);
+  const found = (await unlessMissing(readdir(dir), []))
+    .filter((name) => isClaimable(name, owner))
+    .sort(byGeneration);
   const claimed: SpoolFile[] = [];
   for (const name of found) {
     const path = nextPath(name.endsWith(".begun") ? "begun" : "spool");
@@ -56,22 +59,8 @@ function byGeneration(left: string, right: string): number {
   return order(left) < order(right) ? -1 : 1;
 }
 
-async function listNames(dir: string): Promise<readonly string[]> {
-  try {
-    return await readdir(dir);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw error;
-  }
-}
-
 /** Returns the file's size; null if another process was faster. */
 async function takeOver(from: string, to: string): Promise<number | null> {
-  try {
-    await rename(from, to);
-    return (await stat(to)).size;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
-  }
+  const moved = rename(from, to).then(() => stat(to));
+  return (await unlessMissing(moved, null))?.size ?? null;
 }

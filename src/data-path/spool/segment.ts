@@ -1,6 +1,7 @@
 import { type FileHandle, open, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type SpoolEntry, parseSpoolLine } from "./entry.ts";
+import { unlessMissing } from "../../shared/host/unless-missing.ts";
 
 /** One line of a spool file. */
 export interface SpoolLine {
@@ -66,9 +67,5 @@ export async function createSpoolFile(path: string): Promise<FileHandle> {
 
 /** Removes a file, if it exists. */
 export async function removeSpoolFile(path: string): Promise<void> {
-  try {
-    await unlink(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-  }
+  await unlessMissing(unlink(path), null);
 }

@@ -13,6 +13,7 @@ import { listListenerSecrets } from "./listener-tls.ts";
 import { listSidecarSecrets } from "./sidecar-cluster-tls.ts";
 import { listUpstreamAuthorities } from "./upstream-tls.ts";
 import { typed } from "./yaml-document.ts";
+import { unlessMissing } from "../../shared/host/unless-missing.ts";
 
 const PRIVATE_DIRECTORY_MODE = 0o700;
 const PRIVATE_FILE_MODE = 0o600;
@@ -111,7 +112,7 @@ function formatSecret(name: string, value: string): string {
 
 /** Returns whether the file had to be written. */
 async function replaceFile(file: string, content: string): Promise<boolean> {
-  if ((await readIfExists(file)) === content) {
+  if ((await unlessMissing(readFile(file, "utf8"), null)) === content) {
     await chmod(file, PRIVATE_FILE_MODE);
     return false;
   }
@@ -129,13 +130,4 @@ async function replaceFile(file: string, content: string): Promise<boolean> {
     await rm(draft, { force: true });
   }
   return true;
-}
-
-async function readIfExists(file: string): Promise<string | null> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
-    throw error;
-  }
 }

@@ -1,6 +1,7 @@
 import { lstat, unlink } from "node:fs/promises";
 import { connect, type Server } from "node:net";
 import type { EnvoyServerAddress } from "./contract.ts";
+import { unlessMissing } from "../../shared/host/unless-missing.ts";
 
 /** Timeout for testing whether an existing socket file has a listener. */
 const PROBE_TIMEOUT_MS = 1_000;
@@ -25,10 +26,7 @@ export async function listenAt(
  * @throws Error if the socket has a listener, or if the path is not a socket.
  */
 async function removeStaleSocket(path: string): Promise<void> {
-  const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return null;
-    throw error;
-  });
+  const found = await unlessMissing(lstat(path), null);
   if (found === null) return;
   if (!found.isSocket()) throw new Error(`${path} exists and is not a socket`);
   if (await isAnswering(path)) throw new Error(`${path} is in use by another process`);

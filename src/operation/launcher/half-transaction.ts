@@ -1,6 +1,7 @@
 import { open, readdir, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { runCommand } from "../setup/run-command.js";
+import { unlessMissing } from "../../shared/host/unless-missing.ts";
 
 /** About 100 MB are read per second. */
 const CHECK_TIMEOUT_MS = 120_000;
@@ -53,10 +54,7 @@ async function endsWithTransaction(path: string): Promise<boolean> {
 
 /** Returns the file that Redis appends to: the only one that may be incomplete. */
 async function findLastFile(folder: string): Promise<string | null> {
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return [];
-    throw error;
-  });
+  const names = await unlessMissing(readdir(folder), []);
   const numbered = names.flatMap((name) => {
     const number = /\.(\d+)\.incr\.aof$/.exec(name)?.[1];
     return number === undefined ? [] : [{ name, number: Number(number) }];

@@ -1,6 +1,7 @@
 /** Check that a form was sent from a page of this server, by headers that browsers set and pages cannot. */
 import type { Context } from "hono";
 import { AdminError } from "../admin-error.ts";
+import { readBytes } from "../http/read-json-body.ts";
 import { FormValues } from "./form.ts";
 import { PAGE_ROUTES } from "./page-routes.ts";
 
@@ -37,19 +38,11 @@ export async function readForm(context: Pick<Context, "req">): Promise<FormValue
   if (!type.startsWith("application/x-www-form-urlencoded")) {
     throw new AdminError("unsupported_media_type", { message: "This isn't a form. Send it with a browser." });
   }
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  // Cast: the DOM's type of a stream is not iterable, Node's is.
-  const body = context.req.raw.body as AsyncIterable<Uint8Array> | null;
-  for await (const chunk of body ?? []) {
-    size += chunk.length;
-    if (size > MAX_FORM_BYTES) {
-      const message = "The form is larger than 256 KiB. Enter less.";
-      throw new AdminError("request_too_large", { message, headers: { connection: "close" } });
-    }
-    chunks.push(chunk);
-  }
-  return new FormValues(Buffer.concat(chunks).toString("utf8"));
+  const bytes = await readBytes(context.req.raw, MAX_FORM_BYTES, () => {
+    const message = "The form is larger than 256 KiB. Enter less.";
+    return new AdminError("request_too_large", { message, headers: { connection: "close" } });
+  });
+  return new FormValues(bytes.toString("utf8"));
 }
 
 const PAGES = PAGE_ROUTES.filter((route) => route.method === "GET").map(

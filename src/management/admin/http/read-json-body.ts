@@ -16,7 +16,7 @@ const CODE = { "{": 0x7b, "}": 0x7d, "[": 0x5b, "]": 0x5d, ",": 0x2c, '"': 0x22,
 export async function readJsonBody(request: Request): Promise<object | undefined> {
   const encoding = request.headers.get("content-encoding") ?? "identity";
   if (encoding.toLowerCase() !== "identity") throw new AdminError("unsupported_media_type");
-  const bytes = await readBytes(request);
+  const bytes = await readBytes(request, MAX_BODY_BYTES, tooLarge);
   if (bytes.length === 0) return undefined;
   if (hasMoreValues(bytes, MAX_VALUES)) {
     const message = `The request body has more than ${MAX_VALUES} fields and list elements. Send fewer.`;
@@ -55,8 +55,13 @@ function findStringEnd(json: Buffer, start: number): number {
   return at;
 }
 
-async function readBytes(request: Request): Promise<Buffer> {
-  if (Number(request.headers.get("content-length") ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+/** @throws the error of `tooLarge` */
+export async function readBytes(
+  request: Request,
+  maxBytes: number,
+  tooLarge: () => AdminError,
+): Promise<Buffer> {
+  if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge();
   const chunks: Uint8Array[] = [];
   let size = 0;
   // Typed explicitly: the DOM's type of a stream is not iterable, Node's is.
@@ -64,7 +69,7 @@ async function readBytes(request: Request): Promise<Buffer> {
   if (body === null) return Buffer.alloc(0);
   for await (const chunk of body) {
     size += chunk.length;
-    if (size > MAX_BODY_BYTES) throw tooLarge();
+    if (size > maxBytes) throw tooLarge();
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -2,7 +2,7 @@
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { chooseEndpoint } from "../parts/key-status.tsx";
 import { Layout } from "../parts/layout.tsx";
-import { SnippetBox } from "../parts/snippet-box.tsx";
+import { ModelForm, SnippetBox } from "../parts/snippet-box.tsx";
 import { createSnippets } from "../snippets.ts";
 
 async function showTryIt(page: OrganizationPageCall): Promise<PageAnswer> {
@@ -23,19 +23,7 @@ async function showTryIt(page: OrganizationPageCall): Promise<PageAnswer> {
         <code class="break">{page.gatewayUrl}/v1</code>, Anthropic clients{" "}
         <code class="break">{page.gatewayUrl}</code>.
       </p>
-      <form method="get" class="inline">
-        <label for="model">Model</label>
-        <select id="model" name="model">
-          {ids.map((one) => (
-            <option value={one} selected={one === model}>
-              {one}
-            </option>
-          ))}
-        </select>
-        <button type="submit" class="quiet">
-          Fill in
-        </button>
-      </form>
+      <ModelForm ids={ids} chosen={model} />
       {createSnippets(endpoint, page.gatewayUrl, model).map((snippet) => (
         <SnippetBox snippet={snippet} />
       ))}

@@ -9,7 +9,7 @@ import { nameReset, WITHIN } from "../limit-words.ts";
 import type { PageCall } from "../page.ts";
 import { createSnippets, type SnippetEndpoint } from "../snippets.ts";
 import { Section } from "./layout.tsx";
-import { SnippetBox } from "./snippet-box.tsx";
+import { ModelForm, SnippetBox } from "./snippet-box.tsx";
 import { RowTable, type RowTableColumns } from "./table.tsx";
 import { LIMIT_PERIODS } from "../../../../shared/settings/limits.ts";
 
@@ -158,19 +158,7 @@ export function FirstRequest({ page, status }: { page: PageCall; status: KeyStat
         <p>No model has a price in {currency} for this key. Ask an admin of your organization.</p>
       ) : (
         <>
-          <form method="get" class="inline">
-            <label for="model">Model</label>
-            <select id="model" name="model">
-              {models.map(({ id }) => (
-                <option value={id} selected={id === model.id}>
-                  {id}
-                </option>
-              ))}
-            </select>
-            <button type="submit" class="quiet">
-              Fill in
-            </button>
-          </form>
+          <ModelForm ids={models.map(({ id }) => id)} chosen={model.id} />
           <details>
             <summary>Snippets for {model.id}</summary>
             {createSnippets(chooseEndpoint([...model.capabilities]), page.gatewayUrl, model.id).map(

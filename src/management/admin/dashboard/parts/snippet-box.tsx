@@ -22,3 +22,22 @@ export function SnippetBox({ snippet }: { snippet: Snippet }) {
     </section>
   );
 }
+
+/** Chooses the model of the snippets. */
+export function ModelForm({ ids, chosen }: { readonly ids: readonly string[]; readonly chosen: string }) {
+  return (
+    <form method="get" class="inline">
+      <label for="model">Model</label>
+      <select id="model" name="model">
+        {ids.map((id) => (
+          <option value={id} selected={id === chosen}>
+            {id}
+          </option>
+        ))}
+      </select>
+      <button type="submit" class="quiet">
+        Fill in
+      </button>
+    </form>
+  );
+}
