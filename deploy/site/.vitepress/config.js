@@ -61,7 +61,7 @@ export default defineConfig({
   // `documentation_url` of gateway.yaml leads to pages by these names: errors.html.
   cleanUrls: false,
   vite: { plugins: [externalOnServer] },
-  rewrites: { "README.md": "index.md" },
+  rewrites: { "README.md": "index.md", "decisions/README.md": "decisions/index.md" },
   markdown: {
     anchor: { slugify },
     config(md) {

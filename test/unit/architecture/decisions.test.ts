@@ -1,17 +1,24 @@
-/** docs/internals/decisions.md: each decision has its reason, alternatives and what they would cost. */
-import { expect, it } from "vitest";
+/** docs/decisions: pages that all have one form. */
+import { describe, expect, it } from "vitest";
 import { listPages } from "../../support/documents.ts";
 
-const { prose = "" } = listPages().find(({ page }) => page === "docs/internals/decisions.md") ?? {};
-const [, ...DECISIONS] = prose.split(/^## /m);
+const PAGES = listPages().filter(({ page }) => page.startsWith("docs/decisions/"));
+const INDEX = "docs/decisions/README.md";
+const DECISIONS = PAGES.filter(({ page }) => page !== INDEX);
 
-it("decisions are numbered, and each has a text, then a table of at least two alternatives", () => {
-  expect(DECISIONS.map((decision) => Number(decision.split(".")[0]))).toEqual(
-    DECISIONS.map((_, index) => index + 1),
-  );
-  expect(DECISIONS.length).toBeGreaterThanOrEqual(10);
-  const incomplete = DECISIONS.filter(
-    (decision) => !/^.+\n\n[A-Z`].+\n\n\|.+\|\n\|-.+\|\n(?:\|.+\|\n){2,}/.test(decision),
-  );
-  expect(incomplete).toEqual([]);
+describe("docs/decisions", () => {
+  it.each(DECISIONS)("$page has context, decision, alternatives and consequences", ({ prose }) => {
+    const headings = Array.from(prose.matchAll(/^## (.+)$/gm), ([, heading]) => heading);
+    expect(headings).toEqual(["Context", "Decision", "Alternatives", "Consequences"]);
+  });
+
+  it.each(DECISIONS)("$page has at most 400 words", ({ prose }) => {
+    expect(prose.split(/\s+/).length).toBeLessThanOrEqual(400);
+  });
+
+  it("are all in the index", () => {
+    const index = PAGES.find(({ page }) => page === INDEX)?.prose ?? "";
+    const listed = Array.from(index.matchAll(/\]\(([^)]+\.md)\)/g), ([, path]) => `docs/decisions/${path}`);
+    expect(listed).toEqual(DECISIONS.map(({ page }) => page).toSorted());
+  });
 });
