@@ -225,6 +225,7 @@ describe("access to the dashboard", () => {
       "/",
       "/sign-in",
       "/errors",
+      "/status",
       `/organizations/${own}`,
       `/organizations/${own}/try`,
       "/nowhere",

@@ -1,8 +1,12 @@
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { formatFrontPage, formatFrontPagePolicy } from "../../src/envoy/bootstrap/front-page.ts";
 import { withSharedChatStack } from "../support/chat-stack.ts";
 import type { Stack } from "../support/stack.ts";
 import {
@@ -102,6 +106,32 @@ describe.skipIf(CHROMIUM === null)(`every page of the dashboard${SKIPPED_WHY}`, 
     expect(answer?.status()).toBe(200);
     await expectAccessible(page);
     if (SHOTS !== undefined) await page.screenshot({ path: join(SHOTS, "sign-in.png") });
+  });
+
+  it("the status of the models is shown in the gateway's page, without scripts and without a sign-in", async () => {
+    const page = await open({ javaScriptEnabled: false });
+    const front = { documentation: "/", dashboard: getStack().adminUrl };
+    const headers = {
+      "content-type": "text/html",
+      "content-security-policy": formatFrontPagePolicy(front),
+    };
+    const gateway = createServer((_request, response) =>
+      response.writeHead(200, headers).end(formatFrontPage(front)),
+    ).listen(0, "127.0.0.1");
+    onTestFinished(() => void gateway.close());
+    await once(gateway, "listening");
+    await page.goto(`http://127.0.0.1:${(gateway.address() as AddressInfo).port}`);
+    const frame = page.frameLocator("iframe");
+    // Unknown until the gateway has read its metrics.
+    const read = async () => {
+      await page.reload();
+      return frame.getByRole("main").textContent();
+    };
+    await expect.poll(read, { timeout: 90_000, interval: 1_000 }).toContain("No model is failing.");
+    expect(await frame.getByRole("link", { name: "Sign in" }).getAttribute("target")).toBe("_top");
+    const alone = await open();
+    await alone.goto(`${getStack().adminUrl}/status`);
+    await expectAccessible(alone);
   });
 
   it("a request's page says which check refused it", async () => {

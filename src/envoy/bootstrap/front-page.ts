@@ -1,5 +1,7 @@
 /** Page of the base URL in a browser. Envoy serves it as it is here: at most 4,096 bytes, and nothing in it is a secret. */
 
+import { STATUS_PAGE } from "../../shared/contract/pages.ts";
+
 export interface FrontPage {
   /** Address of the documentation. */
   readonly documentation: string;
@@ -7,17 +9,20 @@ export interface FrontPage {
   readonly dashboard: string | null;
 }
 
-/** For a page without scripts, images or forms. */
-export const FRONT_PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
+/** Returns the policy of a page without scripts, images or forms, which frames one page of the dashboard. */
+export function formatFrontPagePolicy({ dashboard }: FrontPage): string {
+  const frames = dashboard === null ? "" : ` frame-src ${new URL(dashboard).origin};`;
+  return `default-src 'none';${frames} style-src 'unsafe-inline'; frame-ancestors 'none'`;
+}
 
 const STYLE =
-  "body{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:10vh auto;padding:0 1rem}code{overflow-wrap:anywhere}";
+  "body{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:10vh auto;padding:0 1rem}code{overflow-wrap:anywhere}iframe{width:100%;height:15rem;border:0}";
 
 export function formatFrontPage({ documentation, dashboard }: FrontPage): string {
   const signIn =
     dashboard === null
       ? "<p>To see limits, usage and requests of your API key, ask your operator for the address of the dashboard.</p>"
-      : `<p><a href="${escapeHtml(dashboard)}/sign-in">Sign in</a> with your API key, or as your company signs in, to see what is left of your limits, your usage, your requests, models and snippets.</p>`;
+      : `<p><a href="${escapeHtml(dashboard)}/sign-in">Sign in</a> with your API key, or as your company signs in, to see what is left of your limits, your usage, your requests, models and snippets.</p><iframe src="${escapeHtml(dashboard)}${STATUS_PAGE}" title="Status of the models"></iframe>`;
   return [
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">',
     `<meta name="color-scheme" content="light dark"><title>Inference gateway</title><style>${STYLE}</style></head>`,

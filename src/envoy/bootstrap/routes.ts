@@ -6,7 +6,7 @@ import { listServedEndpoints } from "../../shared/contract/endpoints.ts";
 import { REMAINING_HEADER } from "../../shared/contract/header-names.ts";
 import { CONTENT_LENGTH_FILTER, PROCESSING_FILTER, UPSTREAM_HEADER } from "../names.ts";
 import { createBodyBehindHeaders } from "./filters.ts";
-import { type FrontPage, formatFrontPage, FRONT_PAGE_POLICY } from "./front-page.ts";
+import { type FrontPage, formatFrontPage, formatFrontPagePolicy } from "./front-page.ts";
 import { createReplyRestorer, GRPC_REQUESTS } from "./grpc-requests.ts";
 import { formatSeconds, type ResolvedOptions } from "./render-options.ts";
 import { type EnvoyNode, type EnvoyValue, oneLine, typed } from "./yaml-document.ts";
@@ -107,7 +107,7 @@ function createFrontPageRoute(page: FrontPage): EnvoyNode {
     match: { ...match, headers: [...match.headers, isBrowser] },
     response_headers_to_add: [
       ...headers,
-      createResponseHeader("content-security-policy", FRONT_PAGE_POLICY),
+      createResponseHeader("content-security-policy", formatFrontPagePolicy(page)),
       createResponseHeader("vary", "accept"),
     ],
   };

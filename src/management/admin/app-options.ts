@@ -3,6 +3,7 @@ import type { Hono } from "hono";
 import type { HostFinding } from "../../shared/host/finding.ts";
 import type { ApiServices } from "./api/route.ts";
 import type { IdentityProviders } from "./identity/identity-providers.ts";
+import type { ModelCounts } from "./model-status.ts";
 import type { Principal } from "./principal.ts";
 
 export interface MetricsPage {
@@ -32,6 +33,8 @@ export interface AdminAppOptions extends ApiServices {
   readonly takesTokens?: boolean;
   /** Examines the gateway of this host. Omitted: there is no page *System*. */
   readonly examine?: () => Promise<readonly HostFinding[]>;
+  /** Overall state of the models. Omitted: unknown. */
+  readonly modelStatus?: { readonly counts: ModelCounts | null };
   /** Contact for customers about settings that they cannot change: an email address or a URL; null or omitted: none. */
   readonly contact?: string | null;
 }

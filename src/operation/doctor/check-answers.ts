@@ -1,7 +1,8 @@
 /** Checks for upstream errors that only the operator can resolve. */
 import type { Config } from "../../shared/config/schema.ts";
 import { type DoctorFinding, type FindingCode, found, ok, reasonOf, skipped } from "./finding.ts";
-import { readSamples, type Sample } from "./read-metrics.ts";
+import type { Sample } from "../../shared/telemetry/samples.ts";
+import { readSamples } from "./read-metrics.ts";
 
 const CHECK = "upstreams.answers";
 

@@ -1,7 +1,8 @@
 /** Checks whether chat templates of upstreams exceed the configured overhead. */
 import type { Config } from "../../shared/config/schema.ts";
 import { type DoctorFinding, found, ok, reasonOf, skipped } from "./finding.ts";
-import { readSamples, type Sample } from "./read-metrics.ts";
+import type { Sample } from "../../shared/telemetry/samples.ts";
+import { readSamples } from "./read-metrics.ts";
 
 const CHECK = "catalog.prompt_overhead";
 

@@ -6,15 +6,10 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import type { Config } from "../../shared/config/schema.ts";
 import { formatLocalUrl } from "../../shared/host/local-url.ts";
+import { parseSamples, type Sample } from "../../shared/telemetry/samples.ts";
 import { reasonOf } from "./finding.ts";
 
 const TIMEOUT_MS = 5_000;
-
-/** Line of the metrics page. */
-export interface Sample {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}
 
 /**
  * Returns the samples of one metric.
@@ -56,17 +51,4 @@ function readToken({ telemetry, admin, dataDir }: Config): string | null {
     // Not needed on loopback.
     return null;
   }
-}
-
-function parseSamples(page: string, name: string): Sample[] {
-  return page.split("\n").flatMap((line) => {
-    const [, labels, value] = new RegExp(`^${name}\\{([^}]*)\\} (\\d+)$`).exec(line) ?? [];
-    return labels === undefined ? [] : [{ labels: parseLabels(labels), value: Number(value) }];
-  });
-}
-
-function parseLabels(text: string): Record<string, string> {
-  return Object.fromEntries(
-    Array.from(text.matchAll(/(\w+)="([^"]*)"/g), ([, name = "", value = ""]) => [name, value]),
-  );
 }

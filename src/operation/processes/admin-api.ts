@@ -6,6 +6,7 @@ import { IdentityProviders } from "../../management/admin/identity/identity-prov
 import { ReportTurns } from "../../management/admin/report-turns.ts";
 import type { EmailServices } from "../../management/alerts/email-channel.ts";
 import { createMailer } from "../../management/alerts/mailer.ts";
+import { ModelStatus } from "../../management/admin/model-status.ts";
 import { startAdminServer } from "../../management/admin/server.ts";
 import { CatalogReference } from "../../data-path/catalog/catalog-reference.ts";
 import { createCatalog } from "../../data-path/catalog/catalog.ts";
@@ -42,6 +43,11 @@ export async function startAdminApi({ config, channel }: ProcessOptions): Promis
   const { store, close } = await openAdminStore(config, logger, telemetry.redisMeter);
   const catalog = new CatalogReference(createCatalog(config));
   const email = createEmailServices(config);
+  const renderMetrics = () => ask("renderMetrics");
+  const modelStatus = new ModelStatus({
+    render: renderMetrics,
+    listModels: () => catalog.current.models.map(({ id }) => id),
+  });
   const server = await startAdminServer({
     ...config.admin,
     operatorToken: resolveOperatorToken(config),
@@ -60,20 +66,23 @@ export async function startAdminApi({ config, channel }: ProcessOptions): Promis
     gatewayUrl: config.publicBaseUrl ?? formatLocalUrl(config.listen.host, config.listen.port),
     setLogLevel: (level) => ask("setLogLevel", level),
     metrics: {
-      render: () => ask("renderMetrics"),
+      render: renderMetrics,
       token: config.telemetry.metricsToken?.reveal() ?? null,
       isLocal: isLoopback(config.admin.host),
     },
     examine: createExamine(config),
+    modelStatus,
     logger,
   });
   telemetry.start(store);
+  modelStatus.start();
   return {
     url: server.url,
     replaceCatalog(changed) {
       catalog.replace(createCatalog({ ...config, catalog: changed }));
     },
     async drain() {
+      modelStatus.stop();
       await server.close();
       email.mailer?.close();
       await telemetry.stop();

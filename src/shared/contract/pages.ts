@@ -4,6 +4,9 @@
  */
 import type { WindowPeriod } from "../time/calendar.ts";
 
+/** Dashboard page of the models' overall state, which needs no sign-in. */
+export const STATUS_PAGE = "/status";
+
 /** `dashboard` of gateway.yaml. */
 export interface DashboardAddress {
   /** Address of the dashboard for people, without a final slash; null: not set. */

@@ -68,7 +68,7 @@ export const ARROWS: Arrows = {
   ],
   // operation: it puts the other wings together, and no other wing knows it
   demo: ["auth", "catalog", "config", "pricing", "settings", "store", "telemetry"],
-  doctor: ["alerts", "config", "envoy", "envoy-reasons", "model-servers", "store"],
+  doctor: ["alerts", "config", "envoy", "envoy-reasons", "model-servers", "store", "telemetry"],
   setup: [],
   supervisor: ["config", "envoy", "setup"],
   launcher: ["config", "demo", "envoy", "model-servers", "setup", "supervisor"],

@@ -1,5 +1,6 @@
 /** Sign-in with a token, and sign-out. */
 import { looksLikeKey } from "../../../data-path/auth/key-format.ts";
+import { STATUS_PAGE } from "../../../shared/contract/pages.ts";
 import { randomBytes } from "node:crypto";
 import type { Context } from "hono";
 import { ERROR_PAGE } from "../../../shared/contract/error-reference.ts";
@@ -17,6 +18,7 @@ import { SESSION, VISIT } from "./cookies.ts";
 import { readForm, requireOwnPage } from "./own-page.ts";
 import { ErrorsPage, ProblemPage } from "./pages/problem.tsx";
 import { MovedPage, SignInPage } from "./pages/sign-in.tsx";
+import { answerStatus } from "./pages/status.tsx";
 import { createFormToken, isFormToken, type Sessions } from "./session.ts";
 
 const START_PAGE = "/";
@@ -27,6 +29,7 @@ const MAX_FAILED_SIGN_INS = 10;
 export function addSignIn(app: AdminApp, options: AdminAppOptions, sessions: Sessions): void {
   const limit = new MinuteLimit(MAX_FAILED_SIGN_INS);
   app.get(ERROR_PAGE, (context) => answerMarkup(context, <ErrorsPage />, 200));
+  app.get(STATUS_PAGE, (context) => answerStatus(context, options.modelStatus?.counts ?? null));
   app.get("/sign-in", (context) => showForm(context, options, null, 200));
   app.post("/sign-in", async (context) => {
     try {
