@@ -1,12 +1,14 @@
 import { Webhook } from "standardwebhooks";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { chargeInput, createIdentity, FINAL } from "../store/fixture.ts";
+import { cookieOf, createPageClient } from "../support/page-client.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 import {
   type AdminUnderTest,
   createApiKey,
   createOrganization,
   createToken,
+  OPERATOR_TOKEN,
   startAdmin,
 } from "./admin-fixture.ts";
 
@@ -102,6 +104,40 @@ describe("GET …/alerts", () => {
     expect((await admin.call("POST", `${path}/alerts/mark-read`, viewer)).status).toBe(204);
     expect(await admin.ok("GET", `${path}/alerts`, viewer)).toMatchObject({ unread: 0 });
     expect(await admin.ok("GET", `${path}/alerts`)).toMatchObject({ unread: 2 });
+  });
+});
+
+describe("the page of an alert", () => {
+  it("shows its limit now, the field that changes it, deliveries, and earlier alerts of the limit", async () => {
+    const { id, path } = await createHooked();
+    const { id: key } = await createApiKey(admin, id, { name: "ci", hard_cap_cents: 100 });
+    const identity = await createIdentity(admin.store, { organizationId: id, keyId: key, hash: "" });
+    await admin.store.charge(chargeInput(identity, 1, 90_000_000n, {}));
+    await admin.store.charge(chargeInput(identity, 2, 100_000_000n, { final: FINAL }));
+    await spend(id, { name: "other", hard_cap_cents: 100 }, 100n);
+    const { data } = (await admin.ok("GET", `${path}/alerts`)) as {
+      data: { id: string; key_name: string; threshold_percent: number }[];
+    };
+    const alert = data.find(({ key_name: name, threshold_percent: at }) => name === "ci" && at === 100);
+    const pages = createPageClient(admin.url);
+    const show = async (token: string, alertId = alert?.id) =>
+      pages.get(`/organizations/${id}/alerts/${alertId}`, cookieOf(await pages.signIn(token)));
+    const { text } = await show(OPERATOR_TOKEN);
+    expect(text).toContain("Alert of API key &quot;ci&quot;");
+    expect(text).toContain("1.00 USD spent, 100 % of 1.00 USD");
+    expect(text).toMatch(/<dt>since<\/dt><dd class="break">resets in [^,<]+</);
+    expect(text).toContain(`href="/organizations/${id}/keys/${key}#limits">Change it`);
+    expect(text).toMatch(/<h2 id="deliveries">.*webhook.*pending/);
+    const earlier = text.slice(text.indexOf('id="earlier"'));
+    expect(earlier).toContain("90 % of the");
+    expect(earlier).not.toContain("other");
+    await admin.ok("PATCH", `${path}/keys/${key}`, { body: { hard_cap_cents: 200 } });
+    expect((await show(await createToken(admin, id, "viewer"))).text).toMatch(
+      /raised since to 2\.00 USD.*See it|See it.*raised since to 2\.00 USD/,
+    );
+    expect((await show(OPERATOR_TOKEN, "alert_0")).status).toBe(404);
+    const list = await pages.get(`/organizations/${id}/alerts`, cookieOf(await pages.signIn(OPERATOR_TOKEN)));
+    expect(list.text).toContain(`/alerts/${alert?.id}"`);
   });
 });
 

@@ -148,7 +148,8 @@ describe("health", () => {
     for (const by of ["key", "upstream", "model", "tag:team"]) {
       expect(await show(`usage?metric=latency&by=${by}`)).toContain("Duration of requests");
     }
-    expect(await show("use?upstream=east")).toMatch(/Health.*75 %/s);
+    expect(await show("use?upstream=east")).toMatch(/Cost day by day, by model.*Health.*75 %/s);
+    expect(await show("use?upstream=none")).toContain("No usage yet.");
     expect(await show(`use?model=${MODEL}`)).toMatch(/Health.*60 %/s);
     expect(await show(`keys/${mine.id}`)).toMatch(/Health.*66\.6 %/s);
     expect(await show("use?session=night")).not.toContain(">Health<");

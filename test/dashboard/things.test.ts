@@ -107,6 +107,7 @@ describe.skipIf(CHROMIUM === null)(`pages about one thing${SKIPPED_WHY}`, () => 
       await page.goto(`${base}/use?${query}`);
       expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe(title);
       await page.getByRole("heading", { name: "Last requests" }).waitFor();
+      await page.getByRole("heading", { name: "Use in the last 30 days" }).waitFor();
       await expectAccessible(page);
     }
     const answer = await page.goto(`${base}/use?tag=team`);

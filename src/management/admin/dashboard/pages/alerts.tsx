@@ -6,6 +6,7 @@ import { pageQuery, STREAM_CURSOR } from "../../schemas/page.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { AlertList, REDELIVER } from "../parts/alert-list.tsx";
 import { Form } from "../parts/fields.tsx";
+import { showAlert } from "./alert.tsx";
 import { Layout } from "../parts/layout.tsx";
 import { Older } from "../parts/table.tsx";
 
@@ -75,6 +76,7 @@ async function sendAgain(page: OrganizationPageCall): Promise<PageAnswer> {
 
 export const alertPageRoutes: readonly PageRoute[] = [
   { method: "GET", path: PATH, runInOrganization: showAlerts },
+  { method: "GET", path: `${PATH}/:alert`, runInOrganization: showAlert },
   { method: "POST", path: `${PATH}/read`, access: "read", runInOrganization: markRead },
   { method: "POST", path: `${PATH}/:alert/redeliver`, runInOrganization: sendAgain },
 ];

@@ -1,9 +1,9 @@
 /** Usage and requests of *Your keys*, and the page of one own request. */
-import type { Child } from "hono/jsx";
 import { columnDecimals } from "../../../../shared/money/money.ts";
 import { formatAmount, formatMoney, formatTickMoney } from "../../format.ts";
 import { type PageAnswer, type PageCall, showPage } from "../page.ts";
 import { Layout, Section, type SectionProps } from "../parts/layout.tsx";
+import { Pairs } from "../parts/pairs.tsx";
 import { RequestStatus, Time } from "../parts/inline.tsx";
 import { Neighbors, neighborsQuery } from "../parts/request-neighbors.tsx";
 import { StackedColumns } from "../parts/stacked-columns.tsx";
@@ -75,7 +75,8 @@ interface UsageChartProps {
   readonly by: "model" | "key";
 }
 
-export function UsageChart({ title, currency, usage: { data: rows, from, to }, by }: UsageChartProps) {
+export function UsageChart({ title, currency, usage, by }: UsageChartProps) {
+  const { data: rows, from, to, complete_from: completeFrom } = usage;
   const columns = columnsOf({ from, to }, "day");
   return (
     <Section id="usage" title={title}>
@@ -90,6 +91,11 @@ export function UsageChart({ title, currency, usage: { data: rows, from, to }, b
           format={(microcents) => formatMoney(microcents, currency)}
           formatTick={formatTickMoney}
         />
+      )}
+      {completeFrom === null ? null : (
+        <p class="quiet">
+          Complete since <Time at={completeFrom} />.
+        </p>
       )}
     </Section>
   );
@@ -132,37 +138,20 @@ export async function showOwnRequest(page: PageCall): Promise<PageAnswer> {
       <p class={`notice ${isSuccess(request) ? "good" : "bad"}`}>
         {sentence} {action === null ? null : <a href={`${pathOf(page)}#limits`}>See your limits</a>}
       </p>
-      <dl class="pairs card">
-        <Fact name="status">
-          <RequestStatus request={request} />
-        </Fact>
-        <Fact name="request id">
-          <code class="break">{request.id}</code>
-        </Fact>
-        <Fact name="time">
-          <Time at={request.created_at} exact />
-        </Fact>
-        <Fact name="key">
-          <bdi>{request.key_name ?? request.key_id}</bdi>
-        </Fact>
-        <Fact name="model">
-          {request.model ?? request.requested_model ?? "not read before the rejection"}
-        </Fact>
-      </dl>
+      <Pairs
+        facts={{
+          status: <RequestStatus request={request} />,
+          "request id": <code class="break">{request.id}</code>,
+          time: <Time at={request.created_at} exact />,
+          key: <bdi>{request.key_name ?? request.key_id}</bdi>,
+          model: request.model ?? request.requested_model ?? "not read before the rejection",
+        }}
+      />
       <RequestDetails request={request} currency={organization?.currency ?? ""} />
       <p>
         <a href={pathOf(page)}>Back to your keys</a>
       </p>
     </Layout>,
-  );
-}
-
-function Fact({ name: fact, children }: { readonly name: string; readonly children?: Child }) {
-  return (
-    <div>
-      <dt>{fact}</dt>
-      <dd class="break">{children}</dd>
-    </div>
   );
 }
 

@@ -7,6 +7,7 @@ import { type OrganizationPageCall, type PageAnswer, showPage } from "../page.ts
 import { Layout, Section } from "../parts/layout.tsx";
 import { Neighbors, neighborsQuery } from "../parts/request-neighbors.tsx";
 import { Cell, Table } from "../parts/table.tsx";
+import { Pairs } from "../parts/pairs.tsx";
 import { RequestStatus, Time, UseLink } from "../parts/inline.tsx";
 import type { ExplainedRequestView, RequestView } from "../views.ts";
 
@@ -91,18 +92,7 @@ function Facts({ page, request }: { page: OrganizationPageCall; request: Explain
       ),
     "Envoy's details": upstream?.envoy_details ? <code class="break">{upstream.envoy_details}</code> : null,
   };
-  return (
-    <dl class="pairs card">
-      {Object.entries(facts).map(([name, fact]) =>
-        fact === null ? null : (
-          <div>
-            <dt>{name}</dt>
-            <dd class="break">{fact}</dd>
-          </div>
-        ),
-      )}
-    </dl>
-  );
+  return <Pairs facts={facts} />;
 }
 
 /** Links to the owner at admission. Deleted owners have no page, so the link leads to their requests. */

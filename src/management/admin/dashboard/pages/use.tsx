@@ -9,6 +9,7 @@ import { USED_THINGS, type UsedThing } from "../parts/inline.tsx";
 import { HealthTable } from "../parts/health.tsx";
 import { Layout, Section } from "../parts/layout.tsx";
 import { readUsage } from "../usage-range.ts";
+import type { UsageView } from "../views.ts";
 import { LastRequests, UsageChart } from "./own-use.tsx";
 
 const DAYS = 30;
@@ -29,23 +30,32 @@ const HEALTH_BY: Readonly<Partial<Record<UseOf["filter"], string>>> = {
 async function readHealth(page: OrganizationPageCall, { filter, value }: UseOf, range: DayRange) {
   const by = HEALTH_BY[filter];
   if (by === undefined) return [];
-  // Upstreams are no filter of usage: there are few.
-  const only = filter === "upstream" ? {} : { [filter]: value };
-  const { data } = await readUsage(page, by, { ...range, ...only, health: "true" });
-  return data.flatMap(({ health, upstream = value }) =>
-    health === undefined || upstream !== value ? [] : [health],
-  );
+  const { data } = await readUsageOf(page, by, { filter, value }, { ...range, health: "true" });
+  return data.flatMap(({ health }) => (health === undefined ? [] : [health]));
+}
+
+/** Reads the usage of one thing. Usage has no filter for upstreams: there are few, so this groups by them. */
+async function readUsageOf(
+  page: OrganizationPageCall,
+  groupBy: string,
+  { filter, value }: UseOf,
+  choice: Readonly<Record<string, string>>,
+): Promise<UsageView> {
+  if (filter !== "upstream") return readUsage(page, groupBy, { ...choice, [filter]: value });
+  const groups = groupBy === filter ? filter : `${groupBy},${filter}`;
+  const { top: _, ...all } = choice;
+  const usage = await readUsage(page, groups, all);
+  return { ...usage, data: usage.data.filter(({ upstream }) => upstream === value) };
 }
 
 /** @throws AdminError 400 for a value that cannot be one. */
 export async function readUseOf(page: OrganizationPageCall, { filter, value }: UseOf) {
   const { base, organization, nowMs } = page;
   const today = dayAt(nowMs).name;
-  const by = filter === "model" || filter === "upstream" ? "key" : "model";
+  const by = filter === "model" ? "key" : "model";
   const range = { from: addDays(today, 1 - DAYS), to: today };
   const [usage, health, requests] = await Promise.all([
-    // Usage does not know upstreams.
-    filter === "upstream" ? null : readUsage(page, `day,${by}`, { ...range, [filter]: value, top: "10" }),
+    readUsageOf(page, `day,${by}`, { filter, value }, { ...range, top: "10" }),
     readHealth(page, { filter, value }, range),
     page.api("GET /api/organizations/{organization}/requests", {
       query: { [filter]: value, limit: SHOWN_REQUESTS },
@@ -55,14 +65,12 @@ export async function readUseOf(page: OrganizationPageCall, { filter, value }: U
     `${base}/${section}?${new URLSearchParams({ [filter]: value, ...more }).toString()}`;
   return (
     <>
-      {usage === null ? null : (
-        <UsageChart
-          title={`Use in the last ${DAYS} days`}
-          currency={organization.currency}
-          usage={usage}
-          by={by}
-        />
-      )}
+      <UsageChart
+        title={`Use in the last ${DAYS} days`}
+        currency={organization.currency}
+        usage={usage}
+        by={by}
+      />
       {health.length === 0 ? null : (
         <Section id="health" title="Health">
           <HealthTable
@@ -78,8 +86,7 @@ export async function readUseOf(page: OrganizationPageCall, { filter, value }: U
       )}
       <LastRequests path={base} currency={organization.currency} requests={requests.body.data} />
       <p>
-        {usage === null ? null : <a href={pathOf("usage", range)}>Usage</a>}
-        {usage === null ? null : " · "}
+        <a href={filter === "upstream" ? `${base}/usage?by=upstream` : pathOf("usage", range)}>Usage</a> ·{" "}
         <a href={pathOf("requests")}>All requests</a> ·{" "}
         <a href={pathOf("requests", { status: "4xx" })}>Rejected requests</a> ·{" "}
         <a href={pathOf("requests", { status: "5xx" })}>Server errors</a>

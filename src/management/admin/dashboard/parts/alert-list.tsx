@@ -31,7 +31,9 @@ export function AlertList({ page, alerts, limitNow }: AlertListProps) {
             <Reached page={page} alerts={reached} limitNow={limitNow} />
           ))}
           <div class="quiet">
-            <Time at={message[0].firedAtMs} />
+            <a href={`${page.base}/alerts/${(message.at(-1) ?? message[0]).id}`}>
+              <Time at={message[0].firedAtMs} />
+            </a>
             {describeDeliveries(page, message[0])}
             <SendAgain page={page} alert={message[0]} />
           </div>
@@ -75,7 +77,7 @@ function Watched({ alert }: { alert: ListedAlert }) {
 }
 
 /** "resets in 2 days", "reset since"; '' if the window never ends. */
-function describeReset({ period, windowStart, month }: ListedAlert, nowMs: number): string {
+export function describeReset({ period, windowStart, month }: ListedAlert, nowMs: number): string {
   const end = formatWindowEnd(period, windowStart ?? `${month}-01`);
   if (end === null) return "";
   const endMs = Date.parse(end);
@@ -108,7 +110,7 @@ function reversed([first, ...others]: Message): Message {
   return last === undefined ? [first] : [last, ...before, first];
 }
 
-function Subject({ alert }: { alert: ListedAlert }) {
+export function Subject({ alert }: { alert: ListedAlert }) {
   if (alert.scope === "organization") return <>the organization</>;
   return (
     <>
@@ -118,13 +120,22 @@ function Subject({ alert }: { alert: ListedAlert }) {
   );
 }
 
-function describeDeliveries({ organization }: OrganizationPageCall, { deliveries }: ListedAlert): string {
+function describeDeliveries(page: OrganizationPageCall, alert: ListedAlert): string {
+  return listDeliveries(page, alert)
+    .map(([name, delivery]) => describeDelivery(name, delivery))
+    .join("");
+}
+
+/** Lists the channels with the state of each delivery. */
+export function listDeliveries(
+  { organization }: OrganizationPageCall,
+  { deliveries }: ListedAlert,
+): readonly (readonly [channel: string, DeliveryState])[] {
   const formats = new Map(organization.notifications.webhooks.map(({ id, format }) => [id, format]));
   const further = [...deliveries.webhooks].map(
     ([id, state]) => [formats.get(id) ?? "webhook", state] as const,
   );
-  const all = [["email", deliveries.email], ["webhook", deliveries.webhook], ...further] as const;
-  return all.map(([name, delivery]) => describeDelivery(name, delivery)).join("");
+  return [["email", deliveries.email], ["webhook", deliveries.webhook], ...further];
 }
 
 function describeDelivery(name: string, delivery: DeliveryState): string {

@@ -1,0 +1,113 @@
+/** Page of one alert: what happened, the state of its limit now, deliveries, earlier alerts of the same limit. */
+import { findLimitKind, nameSubject, nameWindow } from "../../../alerts/alert-names.ts";
+import { isCapReached, pathOf } from "../../../alerts/alert-words.ts";
+import type { DeliveryState, ListedAlert } from "../../../../data-path/store/types/alerts.ts";
+import { formatOwnerPath } from "../../../../shared/contract/pages.ts";
+import { labelLimit } from "../../../../shared/settings/limit-words.ts";
+import { formatCount, formatLimit, formatMoney } from "../../format.ts";
+import { AdminError } from "../../admin-error.ts";
+import { describeChange, type LimitNow, readLimitsNow } from "../alert-limits.ts";
+import { type OrganizationPageCall, type PageAnswer, showPage } from "../page.ts";
+import { AlertList, describeReset, listDeliveries, Subject } from "../parts/alert-list.tsx";
+import { Time } from "../parts/inline.tsx";
+import { Layout, Section } from "../parts/layout.tsx";
+import { Pairs } from "../parts/pairs.tsx";
+import { RowTable } from "../parts/table.tsx";
+
+/** Alerts before this one among which those of the same limit are found. */
+const LOOKED_AT = 200;
+const SHOWN_EARLIER = 10;
+
+export async function showAlert(page: OrganizationPageCall): Promise<PageAnswer> {
+  const { store } = page.options;
+  const { id } = page.organization;
+  const alert = await store.findAlert(id, page.params["alert"] ?? "");
+  if (alert === null) throw new AdminError("alert_not_found");
+  const after = `${alert.firedAtMs + 1}-0`;
+  const { items } = await store.listAlerts(id, { limit: LOOKED_AT, after });
+  const listed = items.filter(({ messageId }) => messageId === alert.messageId);
+  const together = listed.length === 0 ? [alert] : listed;
+  const earlier = items.filter((other) => !together.includes(other) && isOfSame(other, alert));
+  const limitNow = await readLimitsNow(store, id, [alert, ...together]);
+  const title = `Alert of ${nameSubject(alert)}`;
+  return showPage(
+    <Layout page={page} title={title} heading={<bdi>{title}</bdi>} section="alerts">
+      <AlertList page={page} alerts={together} limitNow={limitNow} />
+      <Facts page={page} alert={alert} limitNow={limitNow} />
+      <Deliveries page={page} alert={alert} />
+      <Section id="earlier" title="Earlier alerts of the same limit">
+        {earlier.length === 0 ? (
+          <p class="card empty">None among the {LOOKED_AT} alerts before this one.</p>
+        ) : (
+          <AlertList page={page} alerts={earlier.slice(0, SHOWN_EARLIER)} limitNow={limitNow} />
+        )}
+      </Section>
+    </Layout>,
+  );
+}
+
+/** Returns whether both are about the same limit; of alerts without one, whether about the same owner's spend. */
+function isOfSame(one: ListedAlert, other: ListedAlert): boolean {
+  const subjectOf = (alert: ListedAlert): string =>
+    [alert.scope, alert.keyId ?? alert.ownerId, findLimitKind(alert) ?? alert.kind, alert.period].join(" ");
+  return subjectOf(one) === subjectOf(other);
+}
+
+interface FactsProps {
+  readonly page: OrganizationPageCall;
+  readonly alert: ListedAlert;
+  readonly limitNow: LimitNow;
+}
+
+function Facts({ page, alert, limitNow }: FactsProps) {
+  const { period, currency, amountCents, spentMicrocents, thresholdPercent } = alert;
+  const kind = findLimitKind(alert);
+  const now = kind === null ? null : limitNow(alert);
+  const change = kind === null ? "" : describeChange(alert, now);
+  const facts = {
+    fired: <Time at={alert.firedAtMs} exact />,
+    owner: (
+      <a href={formatOwnerPath(alert)}>
+        <Subject alert={alert} />
+      </a>
+    ),
+    limit:
+      kind === null ? null : (
+        <>
+          {labelLimit({ period, kind })} · <a href={pathOf(alert)}>{page.canChange ? "Change" : "See"} it</a>
+        </>
+      ),
+    period: nameWindow(alert),
+    "when it fired": `${formatMoney(Number(spentMicrocents), currency)} spent, ${formatCount(thresholdPercent)} % of ${formatLimit(amountCents, currency)}`,
+    now:
+      now === null
+        ? null
+        : `${formatMoney(Number(now.spentMicrocents), currency)} spent of ${formatLimit(now.cents, currency)}`,
+    since: [describeReset(alert, page.nowMs), change].filter((text) => text !== "").join(", ") || null,
+    requests: isCapReached(alert) ? "rejected from then on" : null,
+  };
+  return <Pairs facts={facts} />;
+}
+
+function Deliveries({ page, alert }: { page: OrganizationPageCall; alert: ListedAlert }) {
+  const time = (at: number | null) => (at === null ? "–" : <Time at={at} exact />);
+  const rows = listDeliveries(page, alert).filter(([, { state }]) => state !== "off");
+  return (
+    <Section id="deliveries" title="Deliveries">
+      <RowTable<readonly [string, DeliveryState]>
+        label="Deliveries"
+        class="stack"
+        columns={[
+          { label: "channel", cell: ([name]) => name },
+          { label: "state", cell: ([, { state }]) => state },
+          { label: "attempts", kind: "number", cell: ([, { attempts }]) => attempts },
+          { label: "last error", cell: ([, { lastError }]) => lastError ?? "–" },
+          { label: "last attempt", cell: ([, { lastAttemptAtMs: at }]) => time(at) },
+          { label: "next attempt", cell: ([, { nextAttemptAtMs: at }]) => time(at) },
+        ]}
+        rows={rows}
+        empty="No email or webhook was set up for this alert."
+      />
+    </Section>
+  );
+}
