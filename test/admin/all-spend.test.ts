@@ -116,6 +116,27 @@ describe("GET /api/spend", () => {
     });
   });
 
+  it("counts as errors what failed within a day: 5xx and broken streams, no rejection and no client that left", async () => {
+    const id = await createOrganization(admin, { name: "Failing" });
+    const { id: keyId } = await createApiKey(admin, id, { name: "ci" });
+    const end = async (status: number, errorCode: string | null) => {
+      const identity = await createIdentity(admin.store, { organizationId: id, keyId, hash: "" });
+      const final = { status, errorCode, checks: [] };
+      await admin.store.charge(chargeInput(identity, 1, CENT, { final }));
+    };
+    await end(502, "upstream_error");
+    await end(200, "upstream_error");
+    await end(400, "invalid_json");
+    await end(499, null);
+    for (let more = 0; more < 100; more += 1) await end(200, null);
+    const { data } = await admin.ok("GET", "/api/spend?sort=-errors");
+    expect((data as unknown[])[0]).toMatchObject({
+      organization_id: id,
+      recent_requests: 103,
+      recent_errors: 2,
+    });
+  });
+
   it("is the operator's alone", async () => {
     const token = await createToken(admin, ids[0] ?? "", "admin");
     expect(await admin.refused("GET", "/api/spend", { token })).toMatchObject({ status: 403 });

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { formatDecimal, MICROCENTS_PER_CENT } from "../../../shared/money/money.ts";
 import {
   type CalendarPeriod,
+  DAY_MS,
   dayAt,
   formatTimeOrNull,
   monthAt,
@@ -18,6 +19,7 @@ import type { Store } from "../../../data-path/store/types.ts";
 import { compareNames } from "../directory/arrange.ts";
 import { allSpend, allSpendQuery, type SPEND_SORTS } from "../schemas/all-spend.ts";
 import { formatHeader, formatRow, type UsageColumn } from "../usage-export/usage-table.ts";
+import { isFailed } from "./health.ts";
 import { defineRoute } from "./route.ts";
 
 /** Organizations whose requests are counted: each reads a month of sums. */
@@ -26,7 +28,9 @@ const DETAILED = 500;
 const MAX_DELETED = 1_000;
 /** Organizations read at once. */
 const AT_ONCE = 8;
-const RECENT = 100;
+/** Requests of the last day that are looked at, of one organization and of all. */
+const MOST_OF_ONE = 10_000;
+const MOST_OF_ALL = 100_000;
 const FORECAST_DAYS = 7;
 
 export type SpendRow = z.output<typeof allSpend>["data"][number];
@@ -76,9 +80,13 @@ async function readAllSpend(
   const shown = spent
     .filter(({ organization, microcents }) => organization.deletedAtMs === null || microcents !== 0n)
     .toSorted((one, other) => Number(other.microcents - one.microcents));
+  let left = MOST_OF_ALL;
   return mapTogether(shown, AT_ONCE, async ({ organization, microcents }, place) => {
-    const details =
-      place < DETAILED ? await readDetails(store, organization, microcents, month, nowMs) : NO_DETAILS;
+    const sums =
+      place < DETAILED ? await readSums(store, organization, microcents, month, nowMs) : NO_DETAILS;
+    const isCounted = place < DETAILED && isCurrent(month, nowMs) && left > 0;
+    const errors = isCounted ? await countErrors(store, organization, left, nowMs) : NO_ERRORS;
+    left -= errors.examined;
     const { id, name, currency, limits, deletedAtMs } = organization;
     return {
       organization_id: id,
@@ -87,7 +95,9 @@ async function readAllSpend(
       currency,
       spent_microcents: microcents,
       limits,
-      ...details,
+      ...sums,
+      recent_requests: errors.judged,
+      recent_errors: errors.failed,
     };
   });
 }
@@ -101,42 +111,54 @@ async function listOrganizations(store: Store): Promise<readonly OrganizationRec
   );
 }
 
-const NO_DETAILS = { forecast_microcents: null, requests: null, recent_requests: null, recent_errors: null };
+const NO_DETAILS = { forecast_microcents: null, requests: null };
+const NO_ERRORS = { examined: 0, judged: null, failed: null };
 
-async function readDetails(
+function isCurrent({ startMs, endMs }: CalendarPeriod, nowMs: number): boolean {
+  return startMs <= nowMs && nowMs < endMs;
+}
+
+async function readSums(
   store: Store,
   { id }: OrganizationRecord,
   spentMicrocents: bigint,
   month: CalendarPeriod,
   nowMs: number,
 ) {
-  const isCurrent = month.startMs <= nowMs && nowMs < month.endMs;
+  const isOpen = isCurrent(month, nowMs);
   const first = dayAt(month.startMs).name;
-  const last = isCurrent ? dayAt(nowMs).name : addDays(dayAt(month.endMs).name, -1);
+  const last = isOpen ? dayAt(nowMs).name : addDays(dayAt(month.endMs).name, -1);
   const weekAgo = addDays(last, -FORECAST_DAYS);
   const costs = new Map<string, number>();
   let requests = 0;
   // A month without spend has no rows to read.
-  const from = isCurrent && weekAgo < first ? weekAgo : first;
+  const from = isOpen && weekAgo < first ? weekAgo : first;
   for (const day of spentMicrocents === 0n ? [] : daysIn({ from, to: last })) {
     for (const row of await store.readSumsOfDay(id, day)) {
       costs.set(day, (costs.get(day) ?? 0) + Number(row.costMicrocents));
       if (day >= first) requests += row.requests;
     }
   }
-  if (!isCurrent) return { ...NO_DETAILS, requests };
+  if (!isOpen) return { ...NO_DETAILS, requests };
   const { forecastMicrocents } = measureProgress(month.name, Number(spentMicrocents), costs, nowMs);
-  const { items } = await store.listRequests(id, { limit: RECENT, after: null });
-  return {
-    forecast_microcents: forecastMicrocents === null ? null : BigInt(forecastMicrocents),
-    requests,
-    recent_requests: items.length,
-    recent_errors: items.filter(isError).length,
-  };
+  return { forecast_microcents: forecastMicrocents === null ? null : BigInt(forecastMicrocents), requests };
 }
 
-function isError({ refusal, status }: RecentRequest): boolean {
-  return refusal !== null || (status ?? 0) >= 400;
+/** Counts the requests of the last day whose outcome is known, and those that failed. */
+async function countErrors(store: Store, { id }: OrganizationRecord, left: number, nowMs: number) {
+  const counts = { examined: 0, judged: 0, failed: 0 };
+  const matches = (request: RecentRequest): boolean => {
+    const failed = isFailed(request);
+    counts.examined += 1;
+    if (failed !== null) counts.judged += 1;
+    if (failed === true) counts.failed += 1;
+    // Lists nothing, so that the scan continues.
+    return false;
+  };
+  const maxExamined = Math.min(MOST_OF_ONE, left);
+  const filter = { fromMs: nowMs - DAY_MS, matches, maxExamined };
+  await store.listRequests(id, { limit: 1, after: null }, filter);
+  return counts;
 }
 
 type Compare = (one: SpendRow, other: SpendRow) => number;

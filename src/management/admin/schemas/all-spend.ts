@@ -33,9 +33,11 @@ export const allSpend = answer("AllSpend", {
       recent_requests: count()
         .nullable()
         .describe(
-          "Newest listed requests, at most 100, rejected ones included. Null: as `requests`, or the month is over.",
+          "Requests of the last 24 hours with a known outcome, of at most the newest 10,000. Null: as `requests`, the month is over, or 100,000 requests of other organizations were counted.",
         ),
-      recent_errors: count().nullable().describe("Those of them that returned 4xx or 5xx."),
+      recent_errors: count()
+        .nullable()
+        .describe("Those of them that returned 5xx or whose stream broke off."),
     }),
   ),
 });

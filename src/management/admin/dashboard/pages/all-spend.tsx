@@ -51,7 +51,8 @@ async function showAllSpend(page: PageCall): Promise<PageAnswer> {
         empty="No organizations yet."
       />
       <p class="quiet">
-        Amounts are rounded half up. Errors are responses with 4xx or 5xx among the last 100 requests.
+        Amounts are rounded half up. Errors are 5xx and broken streams of the last 24 hours, of at most the
+        newest 10,000 requests.
       </p>
     </Layout>,
   );
