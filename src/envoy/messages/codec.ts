@@ -8,7 +8,6 @@
  */
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-
 import { programModule } from "../../shared/host/package-files.ts";
 import { encodeOnce } from "./constant-replies.ts";
 import { decoderOf } from "./decode-messages.ts";

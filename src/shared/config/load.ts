@@ -4,7 +4,6 @@
  */
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-
 import { camelCase } from "./schema/camel-case.ts";
 import { checkNames } from "./load/check-names.ts";
 import { checkSecrets, type RequiredSecrets } from "./load/check-secrets.ts";

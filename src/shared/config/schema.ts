@@ -4,9 +4,7 @@
  * Reads no secrets: a reference becomes a `Secret`, which is read when it is used.
  */
 import { dirname, join } from "node:path";
-
 import type { z } from "zod";
-
 import type { CamelCased } from "./schema/camel-case.ts";
 import { described, mapping, path } from "./schema/fields.ts";
 import { createCatalogSchema } from "./schema/catalog.ts";

@@ -7,7 +7,6 @@ import type {
   IncomingHttpHeaders,
 } from "node:http2";
 import type { TLSSocket } from "node:tls";
-
 import { waitAtMost } from "../../../shared/event-loop/wait.ts";
 import type { EnvoyServerAddress, EnvoyServerOptions } from "../contract.ts";
 import { DrainNotice } from "../drain-notice.ts";

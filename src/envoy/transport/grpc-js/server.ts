@@ -1,6 +1,5 @@
 import type { Http2SecureServer, Http2Server } from "node:http2";
 import { Server as NetServer } from "node:net";
-
 import {
   Server,
   ServerCredentials,
@@ -11,7 +10,6 @@ import {
   type ServerUnaryCall,
   type ServerWritableStream,
 } from "@grpc/grpc-js";
-
 import {
   ACCESS_LOG,
   type AccessLogMessage,

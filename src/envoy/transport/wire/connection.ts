@@ -3,7 +3,6 @@
  * answered as the RFC requires; limits.ts bounds everything that a peer could make grow.
  */
 import type { Socket } from "node:net";
-
 import { waitAtMost } from "../../../shared/event-loop/wait.ts";
 import { ControlFrames } from "./control-frames.ts";
 import { FrameGuards } from "./frame-guards.ts";

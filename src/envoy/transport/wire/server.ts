@@ -4,7 +4,6 @@
  */
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type TLSSocket } from "node:tls";
-
 import { waitAtMost } from "../../../shared/event-loop/wait.ts";
 import type { EnvoyServer, EnvoyServerOptions } from "../contract.ts";
 import { DrainNotice } from "../drain-notice.ts";

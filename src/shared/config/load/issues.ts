@@ -1,5 +1,4 @@
 import type { z } from "zod";
-
 import { formatPath, type ConfigProblem, type FieldPath } from "../config-error.ts";
 import { valueAt } from "./raw-values.ts";
 import type { YamlSource } from "./yaml-source.ts";

@@ -1,5 +1,4 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Document, type Node } from "yaml";
-
 import { formatPath, type ConfigProblem, type FieldPath } from "../config-error.ts";
 
 /** Limit of expanded anchors, so that a small file cannot become a huge value. */

@@ -1,5 +1,4 @@
 import * as z from "zod";
-
 import { REASONING_EFFORTS } from "../../contract/model-profile.ts";
 import { choice, choices, described, integer, list, mapping, orNull, text } from "./fields.ts";
 import { modelName, NAME_VALUES } from "./model-names.ts";

@@ -1,5 +1,4 @@
 import * as z from "zod";
-
 import { isLoopback } from "../../host/local-url.ts";
 import { choice, described, flag, list, mapping, ofType, orNull, secret, section, text } from "./fields.ts";
 import type { SecretSource } from "../secret.ts";

@@ -4,9 +4,7 @@
  * which the reference in docs/gateway-yaml.md is generated.
  */
 import { resolve } from "node:path";
-
 import * as z from "zod";
-
 import { formatSuggestion } from "./nearest.ts";
 import { Secret, VARIABLE_NAME_FORM, type SecretReference, type SecretSource } from "../secret.ts";
 

@@ -1,6 +1,5 @@
 /** `jwt`: callers with a token of an identity provider instead of an API key. */
 import * as z from "zod";
-
 import { isLoopback } from "../../host/local-url.ts";
 import { choice, described, integer, list, mapping, ofType, orNull, path, section, text } from "./fields.ts";
 import type { SecretSource } from "../secret.ts";

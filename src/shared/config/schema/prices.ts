@@ -1,5 +1,4 @@
 import * as z from "zod";
-
 import { parsePrice } from "../../money/money.ts";
 import { TOKEN_FIGURES } from "../../usage/figures.ts";
 import { priceNameOf, rateOf, TOKEN_KINDS, type TokenPriceName } from "../../usage/token-usage.ts";

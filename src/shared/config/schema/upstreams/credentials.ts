@@ -1,6 +1,5 @@
 /** Credentials that an upstream requires: secrets, each in a header. Only Envoy reads them. */
 import * as z from "zod";
-
 import { isReservedHeader } from "../../../contract/header-names.ts";
 import { headerName } from "./header-name.ts";
 import { Secret, VARIABLE_NAME_FORM, type SecretSource } from "../../secret.ts";

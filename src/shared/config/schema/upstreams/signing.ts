@@ -1,6 +1,5 @@
 /** Signing of final requests by Envoy: AWS Signature Version 4. */
 import * as z from "zod";
-
 import { described, mapping, orNull, path, text } from "../fields.ts";
 import type { SecretSource } from "../../secret.ts";
 
