@@ -53,13 +53,16 @@ function filter(node: EnvoyNode, isWanted: (name: string) => boolean): EnvoyNode
   return Object.fromEntries(Object.entries(node).filter(([name]) => isWanted(name.replace(/^#/, ""))));
 }
 
-/** `compat`: quotes the texts that Envoy's parser, of YAML 1.1, reads as another type. */
-const YAML = { compat: "yaml-1.1" } as const;
+/**
+ * Texts that need quotes: parsers in Go don't read a plain text that begins with a colon, Envoy's parser (YAML
+ * 1.1) reads these words as booleans, and a block would lose spaces alone.
+ */
+const QUOTED = /^(?::|\s*$|(?:y|yes|n|no|on|off)$)/i;
 export const PRINTED = { lineWidth: 0, flowCollectionPadding: false } as const;
 
 /** Formats a configuration as YAML, with keys in their original order. */
 export function formatEnvoyYaml(root: EnvoyNode, heading: string | null = null): string {
-  const document = new Document(null, YAML);
+  const document = new Document(null);
   document.commentBefore = formatComment(heading);
   document.contents = createYamlNode(root);
   return document.toString(PRINTED);
@@ -89,8 +92,7 @@ export function createYamlNode(value: EnvoyValue, isFlow = false): Node {
 
 function createScalar(value: unknown): Scalar {
   const scalar = new Scalar(value);
-  // Parsers in Go don't read a plain text that begins with a colon; a block would lose spaces alone.
-  if (typeof value === "string" && /^(?::|\s*$)/.test(value)) scalar.type = "QUOTE_DOUBLE";
+  if (typeof value === "string" && QUOTED.test(value)) scalar.type = "QUOTE_DOUBLE";
   return scalar;
 }
 

@@ -12,6 +12,8 @@ import {
   parse,
   parseAllDocuments,
   type Scalar,
+  type ScalarTag,
+  type Tags,
   type YAMLMap,
   YAMLSeq,
 } from "yaml";
@@ -43,6 +45,18 @@ export function refuse({ path }: Pick<Place, "path">, reason: string): MergeRefu
   return new MergeRefusal([path.length === 0 ? reason : `${formatPath(path)}: ${reason}`]);
 }
 
+/** Prints numbers as they were written. The package would make decimal 600 of YAML 1.1's octal `mode: 0600`. */
+const WRITTEN_NUMBER: ScalarTag = {
+  tag: "tag:yaml.org,2002:int",
+  default: true,
+  format: "WRITTEN",
+  test: /^[-+]?(?:0x[\da-f]+|0o[0-7]+|(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)$/i,
+  identify: (value) => typeof value === "number",
+  resolve: Number,
+  stringify: ({ source }) => source ?? "",
+};
+const customTags = (tags: Tags): Tags => [WRITTEN_NUMBER, ...tags];
+
 export interface BootstrapFile {
   readonly text: string;
   /** Meaning of the text. */
@@ -54,7 +68,8 @@ export interface BootstrapFile {
 /** @throws MergeRefusal unless the text is a single YAML document with each field on its own line. */
 export function parseBootstrap(text: string): BootstrapFile {
   const lineCounter = new LineCounter();
-  const documents = parseAllDocuments(text, { lineCounter, prettyErrors: false, logLevel: "silent" });
+  const options = { lineCounter, customTags, prettyErrors: false, logLevel: "silent" } as const;
+  const documents = parseAllDocuments(text, options);
   const [document] = documents as unknown as Document[];
   const top = { path: [] };
   const error = (documents as unknown as Document[]).flatMap(({ errors }) => errors)[0];

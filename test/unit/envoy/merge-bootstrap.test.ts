@@ -184,6 +184,12 @@ describe("a virtual host of the operator", () => {
   });
 });
 
+it("leaves numbers as they were written", () => {
+  const own = FRONT.replace("port_value: 0}}", "port_value: 0}, mode: 0600, share: 1.50, mask: 0x1F}");
+  expect(own).not.toBe(FRONT);
+  expect(lostLines(own, merge(own))).toEqual(lostLines(FRONT, FRONT_MERGED));
+});
+
 describe("a layout that isn't regular", () => {
   it("is reformatted, with every field and comment", () => {
     const odd = FRONT.replace(
