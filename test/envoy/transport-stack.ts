@@ -122,7 +122,7 @@ class PassingListener implements ProcessListener {
     } else if (this.#misbehaviour === "busy") {
       // 529 is not in Envoy's enum of statuses.
       const body = Buffer.from("busy");
-      this.#call.reply({ immediate_response: { status: { code: 529 as 503 }, body, details: "gateway" } });
+      this.#call.reply({ immediate_response: { status: { code: 529 }, body, details: "gateway" } });
     } else {
       const header = { key: "x-processed", raw_value: Buffer.from("yes") };
       this.#call.reply({

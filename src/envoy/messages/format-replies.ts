@@ -43,8 +43,7 @@ export function createDeniedCheck(reply: Reply, metadata: Message<"Struct">): Me
     dynamic_metadata: metadata,
     status: { code: PERMISSION_DENIED },
     denied_response: {
-      // Numbers are valid on the wire: the generated type only knows names of common statuses.
-      status: { code: reply.status as 403 },
+      status: { code: reply.status },
       headers: reply.headers.map(([name, value]) => formatTextHeader(name, value)),
       body: reply.body,
     },
@@ -58,7 +57,7 @@ export function createImmediateReply(
 ): Message<"ProcessingResponse"> {
   return {
     immediate_response: {
-      status: { code: reply.status as 403 },
+      status: { code: reply.status },
       headers: { set_headers: reply.headers.map(([name, value]) => formatRawHeader(name, value)) },
       // Bytes: the encoder would read a string as base64.
       body: Buffer.from(reply.body),
