@@ -49,28 +49,20 @@ export async function startAdminApi({ config, channel }: ProcessOptions): Promis
     listModels: () => catalog.current.models.map(({ id }) => id),
   });
   const server = await startAdminServer({
-    ...config.admin,
-    operatorToken: resolveOperatorToken(config),
+    ...readServerSettings(config),
     areWorkersReady: () => ask("areWorkersReady"),
     store,
     reports: new ReportTurns(),
     catalog: () => catalog.current,
     readConfigState: () => ask("readConfigState"),
     email,
-    allowPrivateWebhooks: config.notifications.webhooks.allowPrivateNetworks,
     nowMs: () => systemClock.nowMs(),
-    contact: config.dashboard.contact,
-    dashboardUrl: config.dashboard.baseUrl,
-    providers: createProviders(config),
-    takesTokens: config.dashboard.tokenSignIn,
-    gatewayUrl: config.publicBaseUrl ?? formatLocalUrl(config.listen.host, config.listen.port),
     setLogLevel: (level) => ask("setLogLevel", level),
     metrics: {
       render: renderMetrics,
       token: config.telemetry.metricsToken?.reveal() ?? null,
       isLocal: isLoopback(config.admin.host),
     },
-    examine: createExamine(config),
     modelStatus,
     logger,
   });
@@ -88,6 +80,20 @@ export async function startAdminApi({ config, channel }: ProcessOptions): Promis
       await telemetry.stop();
       close();
     },
+  };
+}
+
+function readServerSettings(config: ProcessOptions["config"]) {
+  return {
+    ...config.admin,
+    operatorToken: resolveOperatorToken(config),
+    allowPrivateWebhooks: config.notifications.webhooks.allowPrivateNetworks,
+    contact: config.dashboard.contact,
+    dashboardUrl: config.dashboard.baseUrl,
+    providers: createProviders(config),
+    takesTokens: config.dashboard.tokenSignIn,
+    gatewayUrl: config.publicBaseUrl ?? formatLocalUrl(config.listen.host, config.listen.port),
+    examine: createExamine(config),
   };
 }
 
