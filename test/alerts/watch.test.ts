@@ -1,11 +1,12 @@
 /** Alerts that a look at the spend fires: forecasts, sudden spend and summaries, the last by a real mail server. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createMailer } from "../../src/management/alerts/mailer.ts";
-import { AlertWatch, watchOrganization } from "../../src/management/alerts/watch.ts";
+import { AlertWatch, chooseInTurn, watchOrganization } from "../../src/management/alerts/watch.ts";
 import type { OrganizationSettings } from "../../src/shared/settings/organization.ts";
 import { DAY_MS, dayAt } from "../../src/shared/time/calendar.ts";
 import { addDays } from "../../src/shared/time/day-range.ts";
 import {
+  addTestKey,
   chargeInput,
   createIdentity,
   createTestKey,
@@ -92,6 +93,31 @@ describe("a forecast above a monthly limit", () => {
     const reached = await summarize(key);
     await look(key, nowMs);
     expect((await summarize(key)).slice(reached.length)).toEqual([]);
+  });
+
+  it("alerts for every owner with a limit, not only for those that spend most", async () => {
+    const nowMs = await test.store.timeMs();
+    const today = dayAt(nowMs).name;
+    const small = await createWatched({ forecast: true });
+    const { organizationId } = small;
+    await spendWeek(small, today, 100);
+    for (let more = 0; more < 10; more += 1) {
+      await spendWeek(await addTestKey(test.store, organizationId, { name: `large-${more}` }), today, 1_000);
+    }
+    const { keyMicrocents } = await test.store.readSpend(organizationId, null);
+    const budget = Number((keyMicrocents.get(small.keyId) ?? 0n) / CENT) + 50;
+    await test.store.changeKey(small, { limits: monthLimits({ budget }) }, null);
+    const before = await summarize(small);
+    await look(small, nowMs);
+    expect((await summarize(small)).slice(before.length)).toEqual(["key budget_forecast ci"]);
+  });
+
+  it("reads the limits of at most so many owners in a look, and of all in the following looks", () => {
+    const owners = Array.from({ length: 25 }, (_, index) => ({ scope: "key" as const, id: `key_${index}` }));
+    const turns = [7, 8, 9].map((turn) => chooseInTurn(owners.toReversed(), 10, turn));
+    expect(turns.map((turn) => turn.length)).toEqual([10, 10, 10]);
+    expect(new Set(turns.flat())).toEqual(new Set(owners));
+    expect(chooseInTurn(owners, 25, 3)).toBe(owners);
   });
 
   it("does not alert where it is off, or after two days of spend", async () => {

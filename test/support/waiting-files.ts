@@ -6,6 +6,7 @@ export const WAITING_FILES = [
   "test/envoy/admin-process.test.ts",
   "test/envoy/config-reload.test.ts",
   "test/envoy/drain.test.ts",
+  "test/envoy/forecast-alert.test.ts",
   "test/envoy/messages-long.test.ts",
   "test/envoy/metering-progress.test.ts",
   "test/envoy/redis-outage.test.ts",

@@ -15,10 +15,10 @@ export interface OwnerSpend {
 
 export type SpendReader = Pick<Store, "readSumsOfDay" | "readOwnerNames" | "getKey">;
 
-/** Keys, users and groups that are looked at, of each: those with the most spend. */
+/** Keys, users and groups with the most spend, of each. */
 const LARGEST = 10;
 
-/** Reads the spend of these days: the organization first, then the largest keys, users and groups. */
+/** Reads the spend of these days: the organization first, then keys, users and groups, the largest of each first. */
 export async function readSpendByOwner(
   store: SpendReader,
   organizationId: string,
@@ -43,9 +43,13 @@ export async function readSpendByOwner(
   return (["organization", "key", "user", "group"] as const).flatMap((scope) =>
     all
       .filter((owner) => owner.scope === scope)
-      .toSorted((one, other) => Number(other.microcents - one.microcents))
-      .slice(0, LARGEST),
+      .toSorted((one, other) => Number(other.microcents - one.microcents)),
   );
+}
+
+/** Returns the organization and the largest keys, users and groups. */
+export function keepLargest(owners: readonly OwnerSpend[]): readonly OwnerSpend[] {
+  return owners.filter(({ scope }, index) => index < LARGEST || owners[index - LARGEST]?.scope !== scope);
 }
 
 function listOwners({ keyId, owners }: UsageRow): readonly (readonly [LimitScope, string | null])[] {

@@ -8,7 +8,13 @@ import { nameLimit } from "../../shared/settings/limit-words.ts";
 import { wholeCents } from "../../shared/money/money.ts";
 import { cleanName } from "./alert-names.ts";
 import { formatAmount } from "./alert-words.ts";
-import { type OwnerSpend, readOwnerName, readSpendByOwner, type SpendReader } from "./spend-by-owner.ts";
+import {
+  keepLargest,
+  type OwnerSpend,
+  readOwnerName,
+  readSpendByOwner,
+  type SpendReader,
+} from "./spend-by-owner.ts";
 
 type SummaryPeriod = "week" | "month";
 
@@ -38,7 +44,8 @@ export async function readSummary(
   const { kind, period, windowStart, currency } = alert;
   if (kind !== "summary" || windowStart === null || (period !== "week" && period !== "month")) return [];
   const endMs = Date.parse(formatWindowEnd(period, windowStart) ?? windowStart);
-  const owners = await readSpendByOwner(store, organization.id, windowBefore(period, endMs).days);
+  const all = await readSpendByOwner(store, organization.id, windowBefore(period, endMs).days);
+  const owners = keepLargest(all);
   const lines = await Promise.all(
     (["key", "user", "group"] as const).map(async (scope) => {
       const own = owners.filter((owner) => owner.scope === scope && owner.microcents > 0n);

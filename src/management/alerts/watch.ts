@@ -2,17 +2,25 @@
  * Looks at each organization's spend every quarter of an hour, and fires what no request fires: a forecast above a
  * limit, sudden spend, a summary of a past week or month. One process of all hosts looks; a request never waits for it.
  */
+import { mapTogether } from "../../shared/event-loop/map-together.ts";
 import type { Logger } from "../../shared/host/logger.ts";
 import { MICROCENTS_PER_CENT, wholeCents } from "../../shared/money/money.ts";
 import { DAY_MS, dayAt, monthAt } from "../../shared/time/calendar.ts";
 import { addDays, daysIn } from "../../shared/time/day-range.ts";
+import { internalWait } from "../../shared/time/internal-waits.ts";
 import { measureProgress } from "../../shared/usage/forecast.ts";
 import type { AlertKind, AlertRecord } from "../../data-path/store/types/alerts.ts";
 import { createId } from "../../data-path/store/ids.ts";
 import type { OrganizationRecord } from "../../data-path/store/types/management.ts";
 import { formatOwnerIds } from "../../data-path/store/types/owner-ids.ts";
 import type { Store } from "../../data-path/store/types.ts";
-import { type OwnerSpend, readOwnerName, readSpendByOwner, type SpendReader } from "./spend-by-owner.ts";
+import {
+  keepLargest,
+  type OwnerSpend,
+  readOwnerName,
+  readSpendByOwner,
+  type SpendReader,
+} from "./spend-by-owner.ts";
 import { windowBefore } from "./summary.ts";
 
 export type WatchStore = SpendReader &
@@ -27,9 +35,13 @@ export type WatchStore = SpendReader &
     | "timeMs"
   >;
 
-const INTERVAL_MS = 15 * 60_000;
+const INTERVAL_MS = internalWait(15 * 60_000);
 /** Slightly less than the interval, so that the next look of the same process is not refused. */
-const TURN_MS = INTERVAL_MS - 30_000;
+const TURN_MS = INTERVAL_MS - internalWait(30_000);
+/** Owners of an organization whose limits one look reads: with more, the next look continues. */
+const MOST_IN_A_TURN = 1_000;
+/** Owners read at once. */
+const AT_ONCE = 8;
 const USUAL_DAYS = 7;
 /** Whole days with spend before forecasts and sudden spend alert: fewer say nothing about a usual day. */
 const MIN_DAYS = 3;
@@ -102,13 +114,31 @@ export async function watchOrganization(
   if (!forecast && suddenSpendPercent === null) return;
   const today = dayAt(nowMs).name;
   const days = daysIn({ from: addDays(today, -USUAL_DAYS), to: today });
-  for (const owner of await readSpendByOwner(store, organization.id, days)) {
-    const costs = new Map([...owner.days].map(([day, cost]) => [day, Number(cost)]));
-    const week = usualDays(costs, nowMs);
-    if (week.length < MIN_DAYS) continue;
-    if (forecast) await raiseForecasts(raiser, owner, costs);
-    if (suddenSpendPercent !== null) await raiseSudden(raiser, owner, week, suddenSpendPercent);
+  const owners = (await readSpendByOwner(store, organization.id, days)).filter(
+    (owner) => usualDays(owner, nowMs).length >= MIN_DAYS,
+  );
+  if (forecast) {
+    const chosen = chooseInTurn(owners, MOST_IN_A_TURN, Math.floor(nowMs / INTERVAL_MS));
+    await mapTogether(chosen, AT_ONCE, (owner) => raiseForecasts(raiser, owner));
   }
+  if (suddenSpendPercent === null) return;
+  for (const owner of keepLargest(owners)) await raiseSudden(raiser, owner, suddenSpendPercent);
+}
+
+/** Returns the owners of a turn. Following turns reach all, whichever processes take them. */
+export function chooseInTurn<Owner extends Pick<OwnerSpend, "scope" | "id">>(
+  owners: readonly Owner[],
+  most: number,
+  turn: number,
+): readonly Owner[] {
+  if (owners.length <= most) return owners;
+  const named = owners.toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1));
+  const start = (turn * most) % named.length;
+  return [...named, ...named].slice(start, start + most);
+}
+
+function nameOf({ scope, id }: Pick<OwnerSpend, "scope" | "id">): string {
+  return `${scope} ${id ?? ""}`;
 }
 
 interface Raiser {
@@ -118,18 +148,15 @@ interface Raiser {
 }
 
 /** Lists the costs of the seven whole days before today, from the first that cost something. */
-function usualDays(costs: ReadonlyMap<string, number>, nowMs: number): readonly number[] {
+function usualDays({ days: costs }: OwnerSpend, nowMs: number): readonly number[] {
   const days = daysIn({ from: dayAt(nowMs - USUAL_DAYS * DAY_MS).name, to: dayAt(nowMs - DAY_MS).name });
-  const week = days.map((day) => Math.max(0, costs.get(day) ?? 0));
+  const week = days.map((day) => Math.max(0, Number(costs.get(day) ?? 0)));
   const first = week.findIndex((cost) => cost > 0);
   return first === -1 ? [] : week.slice(first);
 }
 
-async function raiseForecasts(
-  raiser: Raiser,
-  owner: OwnerSpend,
-  costs: ReadonlyMap<string, number>,
-): Promise<void> {
+async function raiseForecasts(raiser: Raiser, owner: OwnerSpend): Promise<void> {
+  const costs = new Map([...owner.days].map(([day, cost]) => [day, Number(cost)]));
   const { store, organization, nowMs } = raiser;
   const month = monthAt(nowMs).name;
   const { scope, id } = owner;
@@ -156,12 +183,8 @@ async function raiseForecasts(
   }
 }
 
-async function raiseSudden(
-  raiser: Raiser,
-  owner: OwnerSpend,
-  week: readonly number[],
-  percent: number,
-): Promise<void> {
+async function raiseSudden(raiser: Raiser, owner: OwnerSpend, percent: number): Promise<void> {
+  const week = usualDays(owner, raiser.nowMs);
   const today = dayAt(raiser.nowMs).name;
   const spentMicrocents = owner.days.get(today) ?? 0n;
   const usual = week.reduce((sum, cost) => sum + cost, 0) / week.length;

@@ -60,7 +60,7 @@ const NOTIFICATIONS = defineSettings({
     kind: flag(),
     default: false,
     description:
-      "Whether a month's forecast above a monthly limit alerts: of the organization, and of its largest keys, users and groups.",
+      "Whether a month's forecast above a monthly limit alerts: of the organization, its keys, users and groups.",
     label: "Alert on the forecast",
     hint: "When the month is heading above a monthly limit.",
     cli: {

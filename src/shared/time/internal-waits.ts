@@ -1,5 +1,5 @@
 /**
- * Scaling of long internal waits for tests: waits before other workers close records of a dead process.
+ * Scaling of long internal waits for tests: waits before other workers close records of a dead process, and between looks at the spend.
  * Operators cannot set these waits. Tests that wait for one divide all of them by the same number, in every
  * process and in Lua, so that their order stays. Only waits of several seconds are scaled: shorter ones are
  * compared with timeouts of Envoy and Redis.
