@@ -163,15 +163,17 @@ export async function startFaultStackOn(server: FaultServer, overrides: object =
   }
   const connected = client;
   const store = createStore({ client: connected, usageMonths: 13 });
+  // The workers may be back at a Redis that was away while this connection still waits for its next attempt.
+  const reconnect = () => waitUntilReady(connected, 10_000);
   const create = async (plan: TenantPlan): Promise<CreatedKey> => {
-    // The workers may be back at a Redis that was away while this connection still waits for its next attempt.
-    await waitUntilReady(connected, 10_000);
+    await reconnect();
     for (;;) {
       const key = await createTenant(store, plan);
       if ((await server.isAffected?.(key.organizationId)) !== false) return key;
     }
   };
   const hasLeft = async (owners: readonly OfOrganization[]): Promise<boolean> => {
+    await reconnect();
     const counts = owners.map(({ organizationId }) => connected.zcard(holdsKey(organizationId)));
     return (await Promise.all(counts)).every((count) => count === 0);
   };
