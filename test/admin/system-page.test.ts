@@ -44,6 +44,19 @@ it("has problems first, with since when and the fix, and a summary", async () =>
   expect(text).toMatch(/Fix: Wait, or check Envoy.{1,6}s log\./);
 });
 
+it("is in the navigation of operators alone, and only where something examines the host", async () => {
+  const organization = await createOrganization(admin);
+  const leadsThere = async (of: AdminUnderTest, token: string, path: string) => {
+    const pages = createPageClient(of.url);
+    return (await pages.get(path, cookieOf(await pages.signIn(token)))).text.includes('href="/system"');
+  };
+  const own = `/organizations/${organization}`;
+  expect(await leadsThere(admin, OPERATOR_TOKEN, own)).toBe(true);
+  expect(await leadsThere(admin, OPERATOR_TOKEN, "/organizations")).toBe(true);
+  expect(await leadsThere(admin, await createToken(admin, organization, "admin"), own)).toBe(false);
+  expect(await leadsThere(plain, OPERATOR_TOKEN, "/organizations")).toBe(false);
+});
+
 it("is for operators alone", async () => {
   const organization = await createOrganization(admin);
   const token = await createToken(admin, organization, "admin");

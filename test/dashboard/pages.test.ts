@@ -193,6 +193,9 @@ describe.skipIf(CHROMIUM === null)(`every page of the dashboard${SKIPPED_WHY}`, 
       "Try it",
       "Inference settings",
       "Audit log",
+      "Organizations",
+      "Spend by organization",
+      "System",
     ]);
     await page.getByRole("link", { name: "Try it", exact: true }).click();
     expect(await page.locator("#curl").textContent()).toContain(

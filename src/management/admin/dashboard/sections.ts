@@ -15,6 +15,13 @@ export const SECTIONS = [
   { section: "audit", path: "/audit", label: "Audit log", group: "Settings" },
 ] as const;
 
+/** Sections of an operator's pages, with their whole paths. */
+export const OPERATOR_SECTIONS = [
+  { section: "organizations", path: "/organizations", label: "Organizations", group: "Operator" },
+  { section: "spend", path: "/organizations/spend", label: "Spend by organization", group: "Operator" },
+  { section: "system", path: "/system", label: "System", group: "Operator" },
+] as const;
+
 /** Returns a section's path below the organization's; the overview's for an unknown section. */
 export function sectionPath(section: string | null): string {
   return SECTIONS.find((entry) => entry.section === section)?.path ?? "";

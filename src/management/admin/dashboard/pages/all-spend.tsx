@@ -32,7 +32,7 @@ async function showAllSpend(page: PageCall): Promise<PageAnswer> {
         },
   ) as unknown as RowTableColumns<Row>;
   return showPage(
-    <Layout page={page} title={`Spend of all organizations, ${monthName(body.month)}`}>
+    <Layout page={page} title={`Spend of all organizations, ${monthName(body.month)}`} section="spend">
       <form method="get" action={PATH} class="filters screen-only" aria-label="Another month">
         <Choice name="month" label="Month" value={body.month} choices={new Map(months)} required />
         <div class="buttons">

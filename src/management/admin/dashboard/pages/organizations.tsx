@@ -89,6 +89,7 @@ async function renderOrganizations(page: PageCall, problems: Problems): Promise<
     <Layout
       page={page}
       title="Organizations"
+      section="organizations"
       action={
         <CreationForm
           page={page}
@@ -101,9 +102,6 @@ async function renderOrganizations(page: PageCall, problems: Problems): Promise<
         </CreationForm>
       }
     >
-      <p>
-        <a href="/system">System</a>
-      </p>
       <ArrangedListView
         page={page}
         kind={ORGANIZATIONS}
@@ -112,7 +110,6 @@ async function renderOrganizations(page: PageCall, problems: Problems): Promise<
         empty="No organizations yet. Create the first one."
       />
       <p>
-        <a href={`${PATH}/spend`}>Spend of all organizations</a> ·{" "}
         <a href={`${PATH}/deleted`}>Deleted organizations</a> · <a href="/sessions">Operator's sessions</a>
       </p>
     </Layout>,
@@ -124,7 +121,7 @@ async function renderOrganizations(page: PageCall, problems: Problems): Promise<
 async function showDeleted(page: PageCall): Promise<PageAnswer> {
   const { body } = await page.api(`GET ${LIST}`, { query: { ...pageQueryOf(page), deleted: "true" } });
   return showPage(
-    <Layout page={page} title="Deleted organizations">
+    <Layout page={page} title="Deleted organizations" section="organizations">
       <List
         page={page}
         label="Deleted organizations"

@@ -21,7 +21,7 @@ async function showSystem(page: PageCall): Promise<PageAnswer> {
     levels.flatMap((level) => findings.filter((one) => one.level === level));
   const open = of("problem", "warning");
   return showPage(
-    <Layout page={page} title="System">
+    <Layout page={page} title="System" section="system">
       <p>
         {formatCountOf(of("problem").length, "problem")}, {formatCountOf(of("warning").length, "warning")},{" "}
         {of("ok").length} in order, {of("skipped").length} skipped. Checked now, on this host, as{" "}
@@ -35,9 +35,6 @@ async function showSystem(page: PageCall): Promise<PageAnswer> {
       <Section id="passed" title="Passed and skipped checks">
         <Findings findings={of("ok", "skipped")} />
       </Section>
-      <p>
-        <a href="/organizations">All organizations</a>
-      </p>
     </Layout>,
   );
 }

@@ -1,7 +1,7 @@
 import type { Child } from "hono/jsx";
 import type { Principal } from "../../principal.ts";
 import { type PageAnswer, type PageCall, showPage } from "../page.ts";
-import { SECTIONS } from "../sections.ts";
+import { OPERATOR_SECTIONS, SECTIONS } from "../sections.ts";
 import { Time } from "./inline.tsx";
 import { Form } from "./fields.tsx";
 
@@ -38,7 +38,7 @@ export function Layout({ page, title, heading = title, action, section, goesTo, 
           Skip to the page
         </a>
         {page === null ? null : <Header page={page} section={section} />}
-        {page?.organization ? <Navigation page={page} section={section} /> : null}
+        {page?.organization || page?.isOperator ? <Navigation page={page} section={section} /> : null}
         <main id="main" tabindex={-1}>
           {action === undefined || action === null ? (
             <h1>{heading}</h1>
@@ -129,24 +129,30 @@ function Unread({ count, what }: { count: number; what?: string }) {
 
 /** Navigation: next to the page, or on a phone behind a button. */
 function Navigation({ page, section }: { page: PageCall; section: string | undefined }) {
-  const base = `/organizations/${page.organization?.id ?? ""}`;
-  const label = SECTIONS.find((entry) => entry.section === section)?.label ?? "Pages";
+  const base = page.organization === null ? null : `/organizations/${page.organization.id}`;
+  const entries = [
+    ...(base === null ? [] : SECTIONS.map((entry) => ({ ...entry, path: base + entry.path }))),
+    ...(page.isOperator ? OPERATOR_SECTIONS : []),
+  ].filter((entry) => entry.section !== "system" || page.options.examine !== undefined);
+  const label = entries.find((entry) => entry.section === section)?.label ?? "Pages";
   const links = (
     <nav aria-label="Pages">
-      {[...new Set(SECTIONS.map(({ group }) => group))].map((group) => (
+      {[...new Set(entries.map(({ group }) => group))].map((group) => (
         <>
           <p>{group}</p>
           <ul>
-            {SECTIONS.filter((entry) => entry.group === group).map((entry) => (
-              <li>
-                <a href={base + entry.path} aria-current={entry.section === section ? "page" : undefined}>
-                  {entry.label}
-                  {entry.section === "alerts" && page.unreadAlerts > 0 ? (
-                    <Unread count={page.unreadAlerts} />
-                  ) : null}
-                </a>
-              </li>
-            ))}
+            {entries
+              .filter((entry) => entry.group === group)
+              .map((entry) => (
+                <li>
+                  <a href={entry.path} aria-current={entry.section === section ? "page" : undefined}>
+                    {entry.label}
+                    {entry.section === "alerts" && page.unreadAlerts > 0 ? (
+                      <Unread count={page.unreadAlerts} />
+                    ) : null}
+                  </a>
+                </li>
+              ))}
           </ul>
         </>
       ))}
