@@ -98,10 +98,10 @@ describe.skipIf(CHROMIUM === null)(`details of the dashboard${SKIPPED_WHY}`, () 
     await change({ allowed_models: null, requests_per_minute: 60 });
     await change({ requests_per_minute: 60, hard_cap_cents: 4_000 });
     await page.goto(`${admin.url}${quiet}/audit`);
-    const made = page.getByRole("row", { name: /key\.created narrow/ }).getByRole("listitem");
+    const made = page.getByRole("row", { name: /API key created narrow/ }).getByRole("listitem");
     const begun = ["name: narrow", "requests per minute: 600"];
     expect(await made.allTextContents()).toEqual(begun);
-    const changes = page.getByRole("row", { name: /key\.updated narrow/ }).getByRole("list");
+    const changes = page.getByRole("row", { name: /API key changed narrow/ }).getByRole("list");
     expect(await changes.evaluateAll((lists) => lists.map((list) => list.textContent))).toEqual([
       "hard cap: none → 40.00 USD",
       expect.stringMatching(
@@ -115,7 +115,7 @@ describe.skipIf(CHROMIUM === null)(`details of the dashboard${SKIPPED_WHY}`, () 
     const fields = { name: "Silent", notifications: { dashboard: false } };
     const silent = await createOrganization(admin, fields);
     await page.goto(`${admin.url}/organizations/${silent}/audit`);
-    const made = page.getByRole("row", { name: /organization\.created Silent/ }).getByRole("listitem");
+    const made = page.getByRole("row", { name: /Organization created Silent/ }).getByRole("listitem");
     expect(await made.allTextContents()).toContain("notifications: dashboard: no");
   });
 

@@ -210,7 +210,7 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
     await page.goto(`${base}/audit`);
     const row = page
       .getByRole("row")
-      .filter({ hasText: "organization.updated" })
+      .filter({ hasText: "Organization changed" })
       .filter({ hasText: "Acme Ltd" })
       .last();
     expect(await row.textContent()).toContain("anna");

@@ -187,7 +187,7 @@ describe.skipIf(CHROMIUM === null)(`an operator with ${ORGANIZATIONS} organizati
       .getByRole("cell", { name: "1.25 USD", exact: true })
       .waitFor();
     await page.goto(`${getStack().adminUrl}/organizations/${first}/audit`);
-    const row = page.getByRole("row").filter({ hasText: "spend.corrected" });
+    const row = page.getByRole("row").filter({ hasText: "Spend corrected" });
     expect(await row.textContent()).toContain("reason: ticket 42");
     expect(await row.textContent()).toContain("service-7");
   });

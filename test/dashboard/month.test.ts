@@ -96,7 +96,7 @@ describe.skipIf(CHROMIUM === null)(`the dashboard with a month of 900,000 reques
 
   it("the audit log shows what has changed and nothing else", async () => {
     await page.goto(`${base}/audit`);
-    const row = page.getByRole("row", { name: /key\.updated.*anna's laptop/ });
+    const row = page.getByRole("row", { name: /API key changed.*anna's laptop/ });
     expect(await row.getByRole("list").getByRole("listitem").allTextContents()).toEqual([
       expect.stringMatching(/^hard cap: none → [\d,.]+ USD$/),
       expect.stringMatching(/^budget: none → [\d,.]+ USD$/),
