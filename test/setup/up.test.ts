@@ -8,6 +8,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
 import { type Child, startChild } from "../support/child.ts";
 import { send, type SendOptions } from "../support/http.ts";
+import { COMPANY_NAME } from "../../src/operation/demo/sample/company.ts";
 import { startDemoUpstream } from "../../src/operation/demo/upstream.ts";
 import {
   createTestFolder,
@@ -40,14 +41,15 @@ interface StartOptions {
   readonly byNpm?: boolean;
   /** The banner in place of a line of JSON. */
   readonly forPeople?: boolean;
+  readonly more?: readonly string[];
 }
 
 function startUp(
   folder: string,
   configFile: string,
-  { byNpm = false, forPeople = false }: StartOptions = {},
+  { byNpm = false, forPeople = false, more = [] }: StartOptions = {},
 ): RealStack {
-  const args = ["--config", configFile, ...(forPeople ? [] : ["--json"])];
+  const args = ["--config", configFile, ...(forPeople ? [] : ["--json"]), ...more];
   const child: Child = byNpm
     ? startChild("npm", ["start", "--silent", "--", ...args], { cwd: REPOSITORY })
     : startChild(process.execPath, [join(REPOSITORY, "src/operation/setup/start.js"), ...args], {
@@ -114,6 +116,33 @@ describe("inference-gateway up", () => {
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("IGW_")));
     const listed = await run("sh", ["-c", command], { cwd: first.folder, env });
     expect(listed.stdout).toMatch(/^org_\S+ +Demo /m);
+  });
+
+  it("fills a company with a month of use with --sample-data, once", async () => {
+    const folder = createTestFolder();
+    const configFile = await writeRealConfig(folder);
+    const startFilled = async () => {
+      const { child } = startUp(folder, configFile, { more: ["--sample-data", "4"] });
+      const ready = await waitForReadyLine(stackIn(folder, child));
+      return { child, ready: ready as Record<string, string> };
+    };
+    const first = await startFilled();
+    expect(first.child.stderr).toContain(`Sample data: organization "${COMPANY_NAME}" with 4 API keys.`);
+    const call = async (path: string) => {
+      const headers = { authorization: `Bearer ${first.ready["admin_token"]}` };
+      const answer = await send(String(first.ready["admin_url"]), { path, headers });
+      return (answer.json() as { data: Record<string, unknown>[] }).data;
+    };
+    const search = encodeURIComponent(COMPANY_NAME);
+    const [company] = await call(`/api/organizations?search=${search}`);
+    const path = `/api/organizations/${String(company?.["id"])}`;
+    expect(await call(`${path}/keys`)).toHaveLength(4);
+    expect(await call(`${path}/requests?limit=100`)).toHaveLength(100);
+    const [usage] = await call(`${path}/usage`);
+    expect(usage?.["requests"]).toBeGreaterThan(0);
+    first.child.signal("SIGTERM");
+    await first.child.waitForEnd();
+    expect((await startFilled()).child.stderr).toContain(`Organization "${COMPANY_NAME}" exists`);
   });
 
   it("lets a stream that is under way run to its end after SIGTERM, and takes no new connection", async () => {
