@@ -65,7 +65,7 @@ export function openSettings(page: Page): Promise<void> {
 }
 
 /**
- * What axe finds wrong with a page, in words; nothing, it is hoped. Run in the page itself, which has no frames, and told to
+ * At most one primary action, and what axe finds wrong with a page, in words; nothing, it is hoped. Run in the page itself, which has no frames, and told to
  * describe what is wrong alone: @axe-core/playwright loads axe a second time, in a page of its own, and carries a
  * description of every node that is right there, which takes most of its time.
  */
@@ -79,6 +79,8 @@ export async function expectAccessible(page: Page): Promise<void> {
     ({ id, help, nodes }) =>
       `${id}: ${help}: ${nodes.map((node) => `${node.html} ${node.failureSummary ?? ""}`).join(" | ")}`,
   );
+  const primary = page.locator("button.primary:visible, .button:not(.quiet):visible");
+  expect((await primary.allTextContents()).slice(1), "more than one primary action").toEqual([]);
   expect(page.frames(), "frames, which this does not look into").toHaveLength(1);
   expect(found, `axe on ${page.url()}`).toEqual([]);
 }

@@ -27,6 +27,13 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   });
 }
 
+// An open form has the page's main button.
+for (const creation of document.querySelectorAll("details.creation")) {
+  creation.addEventListener("toggle", () => {
+    creation.querySelector("summary").classList.toggle("quiet", creation.open);
+  });
+}
+
 for (const form of document.querySelectorAll("form[data-confirm]")) {
   form.addEventListener("submit", (event) => {
     if (form.dataset.confirmed === "yes") return;

@@ -19,19 +19,29 @@ export function SignInPage({ formToken, next, problem, providers, takesTokens }:
           {problem}
         </p>
       )}
-      {providers.map((name) => (
+      {providers.map((name, place) => (
         <p>
-          <a class="button" href={`/sign-in/oidc/${name}?next=${encodeURIComponent(next)}`}>
+          <a
+            class={place === 0 ? "button" : "button quiet"}
+            href={`/sign-in/oidc/${name}?next=${encodeURIComponent(next)}`}
+          >
             Sign in with {name}
           </a>
         </p>
       ))}
-      {takesTokens ? <TokenForm formToken={formToken} next={next} problem={problem} /> : null}
+      {takesTokens ? (
+        <TokenForm formToken={formToken} next={next} problem={problem} isOther={providers.length > 0} />
+      ) : null}
     </Layout>
   );
 }
 
-function TokenForm({ formToken, next, problem }: Pick<SignInProps, "formToken" | "next" | "problem">) {
+interface TokenFormProps extends Pick<SignInProps, "formToken" | "next" | "problem"> {
+  /** There is another way to sign in, which is the main one. */
+  readonly isOther: boolean;
+}
+
+function TokenForm({ formToken, next, problem, isOther }: TokenFormProps) {
   return (
     <>
       {/* Without an action it goes to the page's own address, so that a #field in it outlives the sign-in. */}
@@ -54,7 +64,7 @@ function TokenForm({ formToken, next, problem }: Pick<SignInProps, "formToken" |
             operator's token.
           </p>
         </div>
-        <button type="submit" class="primary">
+        <button type="submit" class={isOther ? undefined : "primary"}>
           Sign in
         </button>
       </form>

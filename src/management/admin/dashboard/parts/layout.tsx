@@ -263,7 +263,7 @@ interface CreationFormProps {
 export function CreationForm({ page, what, button, action, isOpen, problems, children }: CreationFormProps) {
   return (
     <details class="creation" open={isOpen}>
-      <summary class="button">{`Create ${what}`}</summary>
+      <summary class={isOpen ? "button quiet" : "button"}>{`Create ${what}`}</summary>
       <div class="card">
         {problems}
         <Form page={page} action={action}>
