@@ -26,9 +26,9 @@ export function shareOf({ cents, spent_cents: spent }: Figures): number {
 /** Describes a limit's state; a reached cap rejects requests, a budget does not. */
 export function describeStanding(limit: Figures): { readonly words: string; readonly level: string } {
   const standing = standingOf(limit);
-  if (standing === "fine") return { words: "fine", level: "good" };
+  if (standing === "fine") return { words: "ok", level: "good" };
   if (standing === "near") return { words: "near", level: "warn" };
-  return limit.kind === "cap" ? { words: "reached", level: "bad" } : { words: "over it", level: "warn" };
+  return limit.kind === "cap" ? { words: "reached", level: "bad" } : { words: "over budget", level: "warn" };
 }
 
 /** Units of amounts: "20.00 USD a week". */

@@ -32,16 +32,16 @@ describe("how long a window lasts", () => {
 
 describe("how a limit stands", () => {
   it.each([
-    ["cap", 100, 89, "fine", "89 %"],
+    ["cap", 100, 89, "ok", "89 %"],
     ["cap", 100, 90, "near", "90 %"],
     ["cap", 1000, 999, "near", "99 %"],
     ["cap", 100, 100, "reached", "100 %"],
     ["cap", 0, 0, "reached", "100 %"],
-    ["budget", 100, 79, "fine", "79 %"],
+    ["budget", 100, 79, "ok", "79 %"],
     ["budget", 100, 80, "near", "80 %"],
-    ["budget", 100, 101, "over it", "101 %"],
-    ["cap", 100_000, 1, "fine", "< 1 %"],
-    ["cap", 100, -50, "fine", "0 %"],
+    ["budget", 100, 101, "over budget", "101 %"],
+    ["cap", 100_000, 1, "ok", "< 1 %"],
+    ["cap", 100, -50, "ok", "0 %"],
   ] as const)("%s of %i with %i spent: %s", (kind, cents, spent, words, share) => {
     const limit = { kind, cents, spent_cents: spent };
     expect(describeStanding(limit).words).toBe(words);

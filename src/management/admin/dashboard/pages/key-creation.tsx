@@ -17,7 +17,7 @@ import {
   textsOfForm,
 } from "../setting-form.ts";
 import { createSnippets } from "../snippets.ts";
-import { SnippetBox } from "../parts/snippet-box.tsx";
+import { Snippets } from "../parts/snippet-box.tsx";
 import type { KeyWithSecretView } from "../views.ts";
 
 export async function showKeyCreation(page: OrganizationPageCall): Promise<PageAnswer> {
@@ -106,9 +106,7 @@ export function NewKey({ page, created, title }: NewKeyProps) {
         <code class="break">{page.gatewayUrl}/v1</code>, Anthropic clients{" "}
         <code class="break">{page.gatewayUrl}</code>.
       </p>
-      {createSnippets("chat", page.gatewayUrl, chooseModel(page, created), created.key).map((snippet) => (
-        <SnippetBox snippet={snippet} />
-      ))}
+      <Snippets snippets={createSnippets("chat", page.gatewayUrl, chooseModel(page, created), created.key)} />
     </Layout>
   );
 }

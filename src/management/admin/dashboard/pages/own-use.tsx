@@ -1,13 +1,13 @@
 /** Usage and requests of *Your keys*, and the page of one own request. */
-import { columnDecimals } from "../../../../shared/money/money.ts";
-import { formatAmount, formatMoney, formatTickMoney } from "../../format.ts";
+import { formatMoney, formatTickMoney } from "../../format.ts";
 import { type PageAnswer, type PageCall, showPage } from "../page.ts";
 import { Layout, Section, type SectionProps } from "../parts/layout.tsx";
 import { Pairs } from "../parts/pairs.tsx";
 import { RequestStatus, Time } from "../parts/inline.tsx";
+import { RequestTable } from "../parts/request-columns.tsx";
 import { Neighbors, neighborsQuery } from "../parts/request-neighbors.tsx";
 import { StackedColumns } from "../parts/stacked-columns.tsx";
-import { RowTable, type RowTableColumns, type RowTableProps } from "../parts/table.tsx";
+import { RowTable, type RowTableProps } from "../parts/table.tsx";
 import { UsageTable } from "../parts/usage-table.tsx";
 import { columnsOf, gatherCost, groupBy } from "../usage-columns.ts";
 import type { RequestPageView, UsageView } from "../views.ts";
@@ -58,7 +58,7 @@ export function Use({ page, currency, usage, requests }: UseProps & OwnUse) {
       {rows.length === 0 ? null : (
         <UsageTable id="by-model" title="By model" rows={rows} currency={currency} grouping={grouping} />
       )}
-      <LastRequests path={pathOf(page)} currency={currency} requests={requests} />
+      <LastRequests path={pathOf(page)} currency={currency} requests={requests} isOwn />
       {requests.length === 0 ? null : (
         <p>
           <a href={`${pathOf(page)}/requests`}>All your requests, and the status of your models</a>
@@ -106,22 +106,17 @@ interface LastRequestsProps {
   readonly path: string;
   readonly currency: string;
   readonly requests: RequestPageView["data"];
+  readonly isOwn?: boolean;
 }
 
-export function LastRequests({ path, currency, requests }: LastRequestsProps) {
+const ALL_REQUESTS = { filters: {}, last: null, columns: null } as const;
+
+export function LastRequests({ path, currency, requests, isOwn = false }: LastRequestsProps) {
+  const explored = { path: `${path}/requests`, choice: ALL_REQUESTS, currency, isOwn, requests };
   return (
-    <OwnTable
-      id="requests"
-      title="Last requests"
-      label="Requests"
-      rows={requests}
-      columns={requestColumns(
-        path,
-        currency,
-        columnDecimals(requests.map((one) => one.cost_microcents ?? 0)),
-      )}
-      empty="No requests yet."
-    />
+    <Section id="requests" title="Last requests">
+      <RequestTable explored={explored} empty="No requests yet." />
+    </Section>
   );
 }
 
@@ -153,29 +148,4 @@ export async function showOwnRequest(page: PageCall): Promise<PageAnswer> {
       </p>
     </Layout>,
   );
-}
-
-function requestColumns(
-  path: string,
-  currency: string,
-  decimals: number,
-): RowTableColumns<RequestPageView["data"][number]> {
-  return [
-    {
-      label: "when",
-      cell: ({ id, created_at: at }) => (
-        <a href={`${path}/requests/${id}`}>
-          <Time at={at} />
-        </a>
-      ),
-    },
-    { label: "status", cell: (request) => <RequestStatus request={request} /> },
-    { label: "model", cell: ({ model, requested_model: requested }) => model ?? requested ?? "–" },
-    { label: "key", cell: ({ key_name: keyName, key_id: id }) => <bdi>{keyName ?? id}</bdi> },
-    {
-      label: "cost",
-      kind: "number",
-      cell: ({ cost_microcents: cost }) => formatAmount(cost ?? 0, currency, decimals),
-    },
-  ];
 }

@@ -47,9 +47,7 @@ async function showOwn(page: PageCall, problems: Problems = NO_PROBLEMS): Promis
           </>
         )}
       </p>
-      {statuses.map((status) => (
-        <Headroom page={page} status={status} />
-      ))}
+      <Headroom page={page} statuses={statuses} />
       <Keys page={page} user={user} keys={keys.items} problems={problems} />
       {statuses[0] === undefined ? null : <FirstRequest page={page} status={statuses[0]} />}
       {statuses.length > 0 ? (
@@ -58,7 +56,7 @@ async function showOwn(page: PageCall, problems: Problems = NO_PROBLEMS): Promis
         <OwnTable
           id="limits"
           title="Limits"
-          label="Limits"
+          label="Limits, table"
           rows={ownLimits.body.data}
           columns={limitColumns(user.organization.currency)}
           empty="You have no limits of your own. Limits of your group and organization apply."
@@ -79,7 +77,7 @@ async function showOfKey(page: PageCall, { keyId, name: keyName }: KeyHolder): P
       <p>
         <span class="code">{status.display}</span> in <bdi>{status.organization.name}</bdi>
       </p>
-      <Headroom page={page} status={status} />
+      <Headroom page={page} statuses={[status]} />
       <FirstRequest page={page} status={status} />
       <StatusLimits statuses={[status]} />
       <Use page={page} currency={status.currency} {...await readUse(page)} />

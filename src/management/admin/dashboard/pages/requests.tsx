@@ -14,8 +14,8 @@ import { formatRequestsCsv } from "../format-requests-csv.ts";
 import { FilterProblem } from "../parts/filter-fields.tsx";
 import { type HealthRow, HealthTable } from "../parts/health.tsx";
 import { Layout, Section } from "../parts/layout.tsx";
-import { Older, pageQueryOf, RowTable } from "../parts/table.tsx";
-import { requestColumns } from "../parts/request-columns.tsx";
+import { Older, pageQueryOf } from "../parts/table.tsx";
+import { RequestTable } from "../parts/request-columns.tsx";
 import { RequestHistogram } from "../parts/request-histogram.tsx";
 import { LiveSwitch, RequestFilters } from "../parts/requests.tsx";
 import { queryOf, readRequestChoice, type RequestChoice } from "../request-choice.ts";
@@ -170,12 +170,8 @@ interface RowsProps {
 
 function Rows({ explored, choice, list }: RowsProps) {
   return (
-    <RowTable
-      label="Requests"
-      class="list requests"
-      columns={requestColumns({ ...explored, choice, requests: list.data })}
-      rows={list.data}
-      groupOf={({ created_at: at }) => at.slice(0, "2026-11-21".length)}
+    <RequestTable
+      explored={{ ...explored, choice, requests: list.data }}
       empty={<Nothing explored={explored} choice={choice} isOver={list.next === null} />}
     />
   );

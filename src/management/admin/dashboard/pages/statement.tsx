@@ -114,6 +114,7 @@ function Corrections({ statement }: { statement: StatementView }) {
     <Section id="corrections" title="Corrections">
       <RowTable
         label="Corrections, table"
+        class="stack"
         columns={columns}
         rows={statement.corrections}
         empty="No corrections in this month."

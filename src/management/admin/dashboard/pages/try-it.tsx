@@ -2,7 +2,7 @@
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { chooseEndpoint } from "../parts/key-status.tsx";
 import { Layout } from "../parts/layout.tsx";
-import { ModelForm, SnippetBox } from "../parts/snippet-box.tsx";
+import { ModelForm, Snippets } from "../parts/snippet-box.tsx";
 import { createSnippets } from "../snippets.ts";
 
 async function showTryIt(page: OrganizationPageCall): Promise<PageAnswer> {
@@ -18,15 +18,13 @@ async function showTryIt(page: OrganizationPageCall): Promise<PageAnswer> {
   return showPage(
     <Layout page={page} title="Try it" section="try">
       <p>
-        Create a key on <a href={`${page.base}/keys/new`}>API keys</a>, set it in your environment ({" "}
+        Create a key on <a href={`${page.base}/keys/new`}>API keys</a>, set it in your environment (
         <code>export API_KEY=sk-igw-…</code>) and paste a snippet. OpenAI clients use the base URL{" "}
         <code class="break">{page.gatewayUrl}/v1</code>, Anthropic clients{" "}
         <code class="break">{page.gatewayUrl}</code>.
       </p>
       <ModelForm ids={ids} chosen={model} />
-      {createSnippets(endpoint, page.gatewayUrl, model).map((snippet) => (
-        <SnippetBox snippet={snippet} />
-      ))}
+      <Snippets snippets={createSnippets(endpoint, page.gatewayUrl, model)} />
     </Layout>,
   );
 }

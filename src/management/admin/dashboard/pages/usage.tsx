@@ -136,7 +136,7 @@ async function showUsage(page: OrganizationPageCall): Promise<PageAnswer> {
       <UsageExport page={page} />
       {page.isOperator ? (
         <p>
-          <a class="button" href={`${page.base}/usage/corrections`}>
+          <a class="button quiet" href={`${page.base}/usage/corrections`}>
             Correct this month's spend
           </a>
         </p>

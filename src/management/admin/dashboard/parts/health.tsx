@@ -62,6 +62,6 @@ function columnsOf(subject: string): RowTableColumns<HealthRow> {
 /** Share of successful requests, a link to the failed ones. */
 function Success({ link, health: { judged_requests: judged, failed_requests: failed } }: HealthRow) {
   if (judged === 0) return <>–</>;
-  const share = `${Math.floor((1_000 * (judged - failed)) / judged) / 10} %`;
+  const share = `${(Math.floor((1_000 * (judged - failed)) / judged) / 10).toFixed(1)} %`;
   return failed === 0 || link === null ? <>{share}</> : <a href={`${link}&status=5xx`}>{share}</a>;
 }

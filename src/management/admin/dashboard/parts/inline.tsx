@@ -60,7 +60,7 @@ export function RequestStatus({ request }: { request: Pick<RequestView, "status"
   return (
     <>
       <span class={`state ${level}`}>{status ?? "lost"}</span>
-      {code === null ? null : ` ${code}`}
+      {code === null ? null : <span class="reason"> {code}</span>}
     </>
   );
 }

@@ -9,24 +9,39 @@ import { nameReset, WITHIN } from "../limit-words.ts";
 import type { PageCall } from "../page.ts";
 import { createSnippets, type SnippetEndpoint } from "../snippets.ts";
 import { Section } from "./layout.tsx";
-import { ModelForm, SnippetBox } from "./snippet-box.tsx";
+import { ModelForm, Snippets } from "./snippet-box.tsx";
 import { RowTable, type RowTableColumns } from "./table.tsx";
 import { LIMIT_PERIODS } from "../../../../shared/settings/limits.ts";
 
 type StatusLimit = KeyStatus["limits"][number];
 
-/** One line per key: what stops it, or what is left. */
-export function Headroom({ page, status }: { page: PageCall; status: KeyStatus }) {
-  const stopping = status.limits.find(isStopping);
+/** One line for all keys of which the same is true: what stops them, or what is left. */
+export function Headroom({ page, statuses }: { page: PageCall; statuses: readonly KeyStatus[] }) {
+  const lines = new Map<string, KeyStatus[]>();
+  for (const status of statuses) {
+    const text = describeHeadroom(status);
+    lines.set(text, [...(lines.get(text) ?? []), status]);
+  }
   return (
-    <p class={`notice ${status.blocked_by === null ? "good" : "bad"}`}>
-      <strong>
-        <bdi>{status.name}</bdi>:
-      </strong>{" "}
-      {stopping === undefined ? describeBlocked(status) : describeStop(stopping, status)}{" "}
-      {status.blocked_by === null || status.blocked_by === "key" ? null : <Whom page={page} what="more" />}
-    </p>
+    <>
+      {[...lines].map(([text, same]) => {
+        const blockedBy = same[0]?.blocked_by ?? null;
+        return (
+          <p class={`notice ${blockedBy === null ? "good" : "bad"}`}>
+            <strong>
+              <bdi>{same.map(({ name }) => name).join(", ")}</bdi>:
+            </strong>{" "}
+            {text} {blockedBy === null || blockedBy === "key" ? null : <Whom page={page} what="more" />}
+          </p>
+        );
+      })}
+    </>
   );
+}
+
+function describeHeadroom(status: KeyStatus): string {
+  const stopping = status.limits.find(isStopping);
+  return stopping === undefined ? describeBlocked(status) : describeStop(stopping, status);
 }
 
 /** Amounts may be hidden: then only `blocked_by` says that a cap is reached. */
@@ -98,7 +113,7 @@ export function StatusLimits({ statuses }: { statuses: readonly KeyStatus[] }) {
   return (
     <Section id="limits" title="Limits">
       <RowTable
-        label="Limits"
+        label="Limits, table"
         class="stack"
         columns={LIMIT_COLUMNS}
         rows={[...once.values()]}
@@ -161,11 +176,9 @@ export function FirstRequest({ page, status }: { page: PageCall; status: KeyStat
           <ModelForm ids={models.map(({ id }) => id)} chosen={model.id} />
           <details>
             <summary>Snippets for {model.id}</summary>
-            {createSnippets(chooseEndpoint([...model.capabilities]), page.gatewayUrl, model.id).map(
-              (snippet) => (
-                <SnippetBox snippet={snippet} />
-              ),
-            )}
+            <Snippets
+              snippets={createSnippets(chooseEndpoint([...model.capabilities]), page.gatewayUrl, model.id)}
+            />
           </details>
         </>
       )}

@@ -150,7 +150,7 @@ function Counted({ page, isOwn, limit }: CountedProps) {
       <bdi>{owner.name}</bdi>
     </Named>
   );
-  if (scope === "key") return <>the key {name} alone</>;
+  if (scope === "key") return <>the key {name} only</>;
   if (scope === "organization") return <>all keys of {name}</>;
   if (scope === "group") {
     const users = formatCountOf(owner.user_count ?? 0, "user");

@@ -24,9 +24,7 @@ export function MonthChart(picture: MonthPicture) {
   const { forecastMicrocents, currency } = picture;
   const entries = [
     { label: "spent", class: "color-0" },
-    ...(forecastMicrocents === null
-      ? []
-      : [{ label: `heading for ${formatMoney(forecastMicrocents, currency)}`, class: "forecast" }]),
+    ...(forecastMicrocents === null ? [] : [{ label: "forecast", class: "forecast" }]),
     ...linesOf(picture.spending).map(({ kind, cents }) => ({
       label: `${kind} ${formatLimit(cents, currency)}${isAbove(cents, picture) ? " is above" : ""}`,
       class: kind,
@@ -35,7 +33,7 @@ export function MonthChart(picture: MonthPicture) {
   return (
     <>
       <Legend entries={entries} />
-      <Plot label={picture.label} unit={currency} draw={(size) => drawMonth(picture, size)} />
+      <Plot label={picture.label} unit={currency} shape="half" draw={(size) => drawMonth(picture, size)} />
     </>
   );
 }

@@ -39,8 +39,8 @@ interface PlotProps {
   readonly unit: string;
   /** Draws one of the two sizes. */
   readonly draw: (area: Area) => Drawing;
-  /** Half as high, above a list. */
-  readonly isLow?: boolean;
+  /** `low`: half as high, above a list. `half`: half as wide, next to a list. */
+  readonly shape?: "whole" | "low" | "half";
 }
 
 export interface Drawing {
@@ -52,11 +52,12 @@ export interface Drawing {
   readonly shapes: Child;
 }
 
-const SIZES = [
-  { class: "for-screen", width: 960, height: 296 },
-  { class: "for-phone", width: 340, height: 246 },
-] as const;
-const LOW_HEIGHT = 150;
+const SCREENS = {
+  whole: { width: 960, height: 296 },
+  low: { width: 960, height: 150 },
+  half: { width: 600, height: 290 },
+} as const;
+const PHONE = { width: 340, height: 246 };
 const MARGIN = { top: 30, right: 24, bottom: 26, left: 64 };
 const LINE_HEIGHT = 18;
 /** Distance between a spot and the box of its values. */
@@ -69,8 +70,11 @@ const CHARACTER_WIDTH = 7;
 const BOLD_WIDTH = 8.5;
 
 /** Chart. A table below it has the same values. */
-export function Plot({ label, unit, draw, isLow = false }: PlotProps) {
-  const sizes = SIZES.map((size) => ({ ...size, height: isLow ? LOW_HEIGHT : size.height }));
+export function Plot({ label, unit, draw, shape = "whole" }: PlotProps) {
+  const sizes = [
+    { ...SCREENS[shape], class: "for-screen" },
+    { ...PHONE, height: Math.min(PHONE.height, SCREENS[shape].height), class: "for-phone" },
+  ];
   return (
     <>
       {sizes.map((size) => (

@@ -5,7 +5,7 @@ import type { Problems } from "../form.ts";
 import { labelLimit } from "../../../../shared/settings/limit-words.ts";
 import { PER_PERIOD } from "../limit-words.ts";
 import type { OrganizationPageCall } from "../page.ts";
-import { RAISE_INPUTS } from "../settings-page.tsx";
+import { RAISE_FIELDS, RAISE_INPUTS } from "../settings-page.tsx";
 import type { RaiseView } from "../views.ts";
 import { Field, Form, Select, typedIn } from "./fields.tsx";
 import { type LimitsProps, SpendAgainstLimits } from "./limits.tsx";
@@ -100,23 +100,26 @@ function RaiseForm({ page, path, periods, isFull, problems }: RaiseFormProps) {
   if (periods.length === 0) return <p class="quiet">No cap to increase. Set a cap first.</p>;
   if (isFull) return <p class="quiet">{MAX_RAISES} increases are active, the maximum.</p>;
   return (
-    <Form page={page} action={`${path}/raises`} class="raise">
-      <Select
-        {...typed(period)}
-        {...(wanted === null ? {} : { value: wanted })}
-        label="Raise the"
-        choices={periods.map((one) => ({ value: one, label: labelLimit({ period: one, kind: "cap" }) }))}
-      />
-      <Field
-        {...typed(amount)}
-        label="By"
-        inputmode="decimal"
-        amount={{ currency: page.organization.currency }}
-        required
-      />
-      <Field {...typed(until)} label="Until (UTC)" type="datetime-local" required />
-      <Field {...typed(reason)} label="Reason" required />
-      <button type="submit">Raise the cap</button>
-    </Form>
+    <details open={wanted !== null || RAISE_FIELDS.some((field) => problems.has(field))}>
+      <summary>Raise a cap for a time</summary>
+      <Form page={page} action={`${path}/raises`} class="raise">
+        <Select
+          {...typed(period)}
+          {...(wanted === null ? {} : { value: wanted })}
+          label="Raise the"
+          choices={periods.map((one) => ({ value: one, label: labelLimit({ period: one, kind: "cap" }) }))}
+        />
+        <Field
+          {...typed(amount)}
+          label="By"
+          inputmode="decimal"
+          amount={{ currency: page.organization.currency }}
+          required
+        />
+        <Field {...typed(until)} label="Until (UTC)" type="datetime-local" required />
+        <Field {...typed(reason)} label="Reason" required />
+        <button type="submit">Raise the cap</button>
+      </Form>
+    </details>
   );
 }

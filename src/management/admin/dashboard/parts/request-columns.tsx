@@ -5,7 +5,7 @@ import { formatAmount, formatCount, formatDuration } from "../../format.ts";
 import { narrowTo, type RequestChoice, type RequestFilterName, USUAL_COLUMNS } from "../request-choice.ts";
 import type { RequestView } from "../views.ts";
 import { RequestStatus } from "./inline.tsx";
-import type { ColumnKind, RowTableColumns } from "./table.tsx";
+import { type ColumnKind, RowTable, type RowTableColumns } from "./table.tsx";
 
 interface Explored {
   readonly path: string;
@@ -121,8 +121,22 @@ interface RequestColumnsProps extends Explored {
   readonly requests: readonly RequestView[];
 }
 
+/** Table of requests by day. @param empty Text without requests. */
+export function RequestTable({ explored, empty }: { explored: RequestColumnsProps; empty: Child }) {
+  return (
+    <RowTable
+      label="Requests"
+      class="list requests"
+      columns={requestColumns(explored)}
+      rows={explored.requests}
+      groupOf={({ created_at: at }) => at.slice(0, "2026-11-21".length)}
+      empty={empty}
+    />
+  );
+}
+
 /** The first column is the time, a link to the request. */
-export function requestColumns(props: RequestColumnsProps): RowTableColumns<RequestView> {
+function requestColumns(props: RequestColumnsProps): RowTableColumns<RequestView> {
   const { path, choice, currency, isOwn, requests } = props;
   const decimals = columnDecimals(requests.map((request) => request.cost_microcents));
   const shown = shownColumns(choice).filter(([, { isOfOthers }]) => !(isOwn && isOfOthers === true));

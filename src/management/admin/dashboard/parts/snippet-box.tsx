@@ -1,25 +1,23 @@
 import type { Snippet } from "../snippets.ts";
 
-/** Text with a copy button. */
-export function SnippetBox({ snippet }: { snippet: Snippet }) {
+/** Snippets with a copy button each; one is open at a time. */
+export function Snippets({ snippets }: { snippets: readonly Snippet[] }) {
   return (
-    <section aria-labelledby={`${snippet.id}-title`} class="snippet">
-      <div class="head">
-        <h2 id={`${snippet.id}-title`}>{snippet.title}</h2>
-        <button
-          type="button"
-          data-copy={snippet.id}
-          aria-label={`Copy ${snippet.title}`}
-          class="quiet"
-          hidden
-        >
-          Copy
-        </button>
-      </div>
-      <pre tabindex={0} role="region" aria-label={`${snippet.title}, code`}>
-        <code id={snippet.id}>{snippet.text}</code>
-      </pre>
-    </section>
+    <>
+      {snippets.map(({ id, title, text }, index) => (
+        <details name="snippets" class="snippet" open={index === 0}>
+          <summary>
+            <h2>{title}</h2>
+          </summary>
+          <button type="button" data-copy={id} aria-label={`Copy ${title}`} class="quiet" hidden>
+            Copy
+          </button>
+          <pre tabindex={0} role="region" aria-label={`${title}, code`}>
+            <code id={id}>{text}</code>
+          </pre>
+        </details>
+      ))}
+    </>
   );
 }
 

@@ -37,7 +37,7 @@ export function StackedColumns(props: StackedColumnsProps) {
         label={props.label}
         unit={props.unit}
         draw={(area) => drawColumns({ ...props, series }, area)}
-        isLow={props.isLow === true}
+        shape={props.isLow === true ? "low" : "whole"}
       />
     </>
   );
