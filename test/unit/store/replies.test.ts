@@ -30,8 +30,8 @@ const WRITTEN: { readonly [Name in keyof Layouts]: Written<Name> } = {
       capacity: "capacity",
       settingsVersion: "settings_version",
       settings: "settings",
-      requests: "table.concat(decided, ',')",
-      caps: "table.concat(caps_told, ',')",
+      requests: "decided",
+      caps: "caps_told",
       reached: "named and named.place or ''",
       tokenBuckets: "bucket_names",
       tokenLimit: "token_limit",
@@ -51,7 +51,7 @@ const WRITTEN: { readonly [Name in keyof Layouts]: Written<Name> } = {
     },
   ],
   admitCap: [
-    `caps_told[#caps_told + 1] = string.format('["%s","%s","%s","%s","%s"]', owner.scope, `,
+    "table.concat({ scope, ",
     {
       period: "period",
       cents: "text",

@@ -118,11 +118,13 @@ if session or owners ~= '' or (key[1] or '') ~= '' or (of_organization[1] or '')
   local number = day_number(day)
   -- The cap of a session never resets and has the narrowest scope: if it is reached, it is reported.
   local caps = { session }
-  each_cap(organization, owners_of(organization, key_id, key, of_organization, owners), number, month, now_ms, strict,
-    function(owner, period, cents, _, raised, spent, held)
-      caps[#caps + 1] = { scope = owner.scope, subject = owner.subject, period = period, cents = cents, raised = raised,
-        spent = spent, held = held }
-    end)
+  local function collect(scope, subject, period, cents, _, raised, spent, held)
+    caps[#caps + 1] = { scope = scope, subject = subject, period = period, cents = cents, raised = raised, spent = spent,
+      held = held }
+  end
+  for _, owner in ipairs(owners_of(organization, key_id, key, of_organization, owners)) do
+    each_cap(organization, owner.scope, owner.subject, owner.limits, owner.raises, number, month, now_ms, strict, collect)
+  end
   local named = find_refusing(caps)
   if named then
     local name = (named.scope == 'user' or named.scope == 'group')

@@ -11,6 +11,14 @@
 -- @include bucket.lua
 -- @include token-units.lua
 
+-- Time at which a request last took from the bucket, ms; '' for never. A change of the rate also writes `at`, and keeps the
+-- time before in `used`.
+local function last_used_ms(bucket)
+  local at, changed, used = unpack(redis.call('HMGET', bucket, 'at', 'changed', 'used'))
+  local last = at and at == changed and used or at
+  return last and integer(math.floor(tonumber(last) / 1000)) or ''
+end
+
 local now_us = now_microseconds()
 local now_ms = math.floor(now_us / 1000)
 

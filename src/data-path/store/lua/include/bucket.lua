@@ -31,14 +31,6 @@ local function bucket_units(bucket, rate, capacity, now_us, units, at)
   return math.min(full, tonumber(units) + elapsed * rate)
 end
 
--- Time at which a request last took from the bucket, ms; '' for never. A change of the rate also writes `at`, and keeps the
--- time before in `used`.
-local function last_used_ms(bucket)
-  local at, changed, used = unpack(redis.call('HMGET', bucket, 'at', 'changed', 'used'))
-  local last = at and at == changed and used or at
-  return last and integer(math.floor(tonumber(last) / 1000)) or ''
-end
-
 -- Writes a bucket. `...`: further fields and values to write.
 local function write_bucket(bucket, units, now_us, ...)
   redis.call('HSET', bucket, 'units', integer(units), 'at', integer(now_us), ...)

@@ -1,39 +1,28 @@
--- Calls `visit` with each cap in force of these owners (limits.lua), narrowest scope first: owner, period, cents, cents as
--- text, raised cents, spend, and the reserved amount ('0' unless caps are strict). One command per period. `number`: of the
--- day.
-local function each_cap(organization, owners, number, month, now_ms, strict, visit)
-  local fields, read = {}, {}
-  local width = strict and 2 or 1
-  for position = 1, #owners do
-    local subject = owners[position].subject
-    fields[#fields + 1] = subject
-    if strict then
-      fields[#fields + 1] = 'held:' .. subject
-    end
-  end
-  for position = 1, #owners do
-    local owner = owners[position]
-    for period, kind, text in string.gmatch(owner.limits, '(%a+) (%a+) (%d+)') do
-      if kind == 'cap' then
-        local sums = read[period]
-        if not sums then
-          local window = month
-          if period ~= 'month' then
+-- The windows of the day, once a cap of another period than the month needs them.
+local cap_windows
+
+-- Calls `visit` with each cap in force among an owner's limits (limits.lua): scope, subject, period, cents, cents as text,
+-- raised cents, spend, and the reserved amount ('0' unless caps are strict). `number`: of the day.
+local function each_cap(organization, scope, subject, limits, raises, number, month, now_ms, strict, visit)
+  for period, kind, text in string.gmatch(limits, '(%a+) (%a+) (%d+)') do
+    if kind == 'cap' then
+      local window = month
+      if period ~= 'month' then
+        if not cap_windows then
 -- @include windows.lua
-            window = windows_of(number, month)[period]
-          end
-          sums = redis.call('HMGET', sibling(organization, 'spend:' .. window), unpack(fields))
-          read[period] = sums
+          cap_windows = windows_of(number, month)
         end
-        local cents, raised = tonumber(text), 0
-        if owner.raises ~= '' then
--- @include raises.lua
-          cents, raised = raised_cap(cents, owner.raises, period, now_ms)
-          text = integer(cents)
-        end
-        local place = width * (position - 1) + 1
-        visit(owner, period, cents, text, raised, sums[place] or '0', strict and sums[place + 1] or '0')
+        window = cap_windows[period]
       end
+      local cents, raised = tonumber(text), 0
+      if raises ~= '' then
+-- @include raises.lua
+        cents, raised = raised_cap(cents, raises, period, now_ms)
+        text = integer(cents)
+      end
+      local spend = sibling(organization, 'spend:' .. window)
+      visit(scope, subject, period, cents, text, raised, redis.call('HGET', spend, subject) or '0',
+        strict and redis.call('HGET', spend, 'held:' .. subject) or '0')
     end
   end
 end

@@ -55,6 +55,8 @@ local function open_session(organization, key_record, key_id, name, now_ms, key_
   redis.call('PEXPIRE', hash, SESSION_MS)
   if lowest and number_or_zero(budgets_until) < now_ms + SESSION_MS then
     redis.call('HSET', key_record, 'session_budgets_until', integer(now_ms + SESSION_MS + BUDGETS_SLACK_MS))
+    -- The next admission finds it among the rare settings (stamp.lua).
+    redis.call('HDEL', key_record, 'stamp')
   end
   return { hash = hash, since = since, scope = 'session', subject = 'session', period = 'session', cents = cents, raised = 0,
     spent = spent or '0', held = held or '0' }, ''

@@ -3,22 +3,46 @@
 -- A record has a stamp, "<version> <time us>", written by the first admission that sees a version. The time is part of
 -- it because a version can occur twice with different settings, in a Redis that was restored from an older snapshot.
 -- The version is part of it so that writers of records need not know of stamps: a stamp of another version is ignored.
--- It ends with " +" if the record has one of the settings that few records have; admissions read these only then.
+-- The names of the record's rare settings follow, each after a space, so that admissions read no others.
 
 local function is_current(version, stamp)
   return stamp and string.sub(stamp, 1, #version + 1) == version .. ' '
 end
 
--- Returns whether the record has none of the rare settings.
-local function is_plain(version, stamp)
-  return is_current(version, stamp) and string.sub(stamp, -1) ~= '+'
+-- Returns the rare settings that a record has, by name. `names`: all rare settings, with spaces in between.
+local function read_rare(record, version, stamp, names)
+  local is_all = not is_current(version, stamp)
+  if not is_all then
+    -- The time has 16 digits.
+    names = string.sub(stamp, #version + 18)
+    if names == '' then
+      return {}
+    end
+  end
+  local fields, rare = {}, {}
+  for name in string.gmatch(names, '%S+') do
+    fields[#fields + 1] = name
+  end
+  local values = redis.call('HMGET', record, unpack(fields))
+  -- Settings that are '0' if they are off.
+  local FLAGS = { disabled = true, suspended = true, strict_caps = true }
+  for position, name in ipairs(fields) do
+    local value = values[position]
+    if (value or '') ~= '' and not (value == '0' and FLAGS[name]) then
+      rare[name] = value
+    end
+  end
+  return rare
 end
 
-local function renew_stamp(record, version, stamp, now_us, has_rare)
+local function renew_stamp(record, version, stamp, now_us, rare)
   if is_current(version, stamp) then
     return stamp
   end
-  stamp = version .. ' ' .. integer(now_us) .. (has_rare and ' +' or '')
+  stamp = version .. ' ' .. integer(now_us)
+  for name in pairs(rare) do
+    stamp = stamp .. ' ' .. name
+  end
   redis.call('HSET', record, 'stamp', stamp)
   return stamp
 end
