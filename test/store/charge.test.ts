@@ -153,14 +153,14 @@ describe("charge", () => {
   );
 
   it.each(WAYS)(
-    "$way: leaves a record that programs of before, too, know a repeat, a late hold and a renewal by",
+    "$way: leaves a record by which a repeat, a late hold and a renewal are known",
     async ({ changes }) => {
       const identity = await createRequest(test.store);
       await test.store.charge(chargeInput(identity, 3, 300n, { final: FINAL, ...changes }));
-      const { organizationId, requestId, keyId, month, day, model } = identity;
-      const fields = ["state", "final", "seq", "key", "month", "day", "model"];
+      const { organizationId, requestId, keyId, day, model } = identity;
+      const fields = ["state", "final", "seq", "key", "day", "model"];
       const record = await test.client.hmget(requestKey(organizationId, requestId), ...fields);
-      expect(record).toEqual(["closed", "1", "3", keyId, month, day, model]);
+      expect(record).toEqual(["closed", "1", "3", keyId, day, model]);
       expect(await test.store.hold(holdInput(identity))).toMatchObject({ outcome: "exists" });
       expect(await test.store.renew(organizationId, [identity])).toEqual(["ended"]);
       const other = chargeInput({ ...identity, model: "acme/other" }, 3, 5n, { final: FINAL, ...changes });

@@ -28,7 +28,6 @@
 -- @include counters.lua
 -- @include cap-rule.lua
 -- @include reached.lua
--- @include tags.lua
 -- @include token-units.lua
 
 -- @input
@@ -46,7 +45,10 @@ if is_other_currency(billed_in, currency) then
   return redis.error_reply(OTHER_CURRENCY)
 end
 
-tag_row = decide_tag_row(combinations, key_id, tags, tag_row, expires_at_ms)
+if tags ~= '' then
+-- @include tags.lua
+  tag_row = decide_tag_row(combinations, key_id, tags, tag_row, expires_at_ms)
+end
 -- All totals started at 0, so the sums are the differences, and the texts can be used as they are.
 local row = usage_row(key_id, owners, model, tag_row)
 add_usage(usage, row, figures_of_all, expires_at_ms, day, sums_until)
@@ -66,10 +68,10 @@ for place = FIRST_FURTHER_KEY, #KEYS do
   ids[#ids + 1] = id
   -- Kept for a short time for repeated and late charges: figures as one text, and the fields that a charge is compared
   -- with.
-  redis.call('HSET', request, 'state', 'closed', 'final', '1', 'seq', seq, 'key', key_id, 'month', month, 'day', day,
-    'model', model, 'tag_row', tag_row, 'totals', figures, 'entry', add_recent(recent, nil, id, entry))
-  if owners ~= '' then
-    redis.call('HSET', request, 'owners', owners)
+  redis.call('HSET', request, 'state', 'closed', 'final', '1', 'seq', seq, 'key', key_id, 'day', day, 'model', model,
+    'totals', figures, 'entry', add_recent(recent, nil, id, entry))
+  if owners .. tag_row ~= '' then
+    redis.call('HSET', request, 'owners', owners, 'tag_row', tag_row)
   end
   redis.call('PEXPIRE', request, CLOSED_RECORD_MS)
 end

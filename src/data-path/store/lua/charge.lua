@@ -139,7 +139,6 @@ if estimate ~= '' or record.estimate then
 end
 if not exists then
   set('key', key_id)
-  set('month', month)
   set('day', day)
   set('model', model)
   set('route', route)

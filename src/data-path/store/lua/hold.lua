@@ -139,7 +139,7 @@ if session or owners ~= '' or (key[1] or '') ~= '' or (of_organization[1] or '')
 end
 
 local deadline_ms = integer(now_ms + DEADLINE_MS)
-redis.call('HSET', request, 'state', 'open', 'key', key_id, 'month', month, 'day', day, 'model', model, 'route', route,
+redis.call('HSET', request, 'state', 'open', 'key', key_id, 'day', day, 'model', model, 'route', route,
   'floor', floor_text, 'floor_input', floor_input, 'worst', integer(worst), 'left', integer(worst),
   'price', price, 'held_in', worst > 0 and counted or '')
 local tag_row = decide_tag_row(combinations, key_id, tags, '', expires_at_ms)

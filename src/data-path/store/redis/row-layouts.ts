@@ -42,7 +42,7 @@ export const ROWS = {
   /** A request among the arguments of `charge-single.lua`. */
   "single-charge": ["id", "seq", "figures", "entry"],
   /** A request among the arguments of `mark-logged.lua`. */
-  "logged-request": ["key", "month", "day", "model", "figures"],
+  "logged-request": ["key", "day", "model", "figures"],
   /** A row among the arguments of `raise-usage.lua`, before its figures. */
   "logged-row": ["tagRow", "tags"],
   /** The keys of a request in `renew.lua`. */

@@ -169,13 +169,8 @@ export const createRequestStore = storeOf<RequestStore>({
     return Promise.all(
       reply.map(async (_, position): Promise<OverdueRequest> => {
         const requestId = textAt(reply, position);
-        const [keyId, month, day] = await context.client.hmget(
-          requestKey(organizationId, requestId),
-          "key",
-          "month",
-          "day",
-        );
-        const record = keyId && month && day ? { keyId, month, day } : null;
+        const [keyId, day] = await context.client.hmget(requestKey(organizationId, requestId), "key", "day");
+        const record = keyId && day ? { keyId, month: day.slice(0, 7), day } : null;
         return { organizationId, requestId, record };
       }),
     );
@@ -224,7 +219,6 @@ export const createRequestStore = storeOf<RequestStore>({
           furtherArguments: batch.flatMap((charge) =>
             listOf["logged-request"]({
               key: charge.keyId,
-              month: charge.month,
               day: charge.day,
               model: charge.model,
               figures: formatCharge(charge).figures.join(" "),

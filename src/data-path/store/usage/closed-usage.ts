@@ -19,13 +19,11 @@ export async function readClosedUsage(
     let cursor = "0";
     do {
       const [next, keys] = await node.scan(cursor, "MATCH", REQUEST_PATTERN, "COUNT", PAGE);
-      const records = await Promise.all(
-        keys.map(async (key) => [key, await readClosed(client, key)] as const),
-      );
-      for (const [key, record] of records) {
-        if (record === null || record.month !== month) continue;
+      const found = await Promise.all(keys.map(async (key) => [key, await readClosed(client, key)] as const));
+      for (const [key, row] of found) {
+        if (row === null || !row.day.startsWith(month)) continue;
         const organizationId = organizationOfRequest(key);
-        rows.set(organizationId, [...(rows.get(organizationId) ?? []), record.row]);
+        rows.set(organizationId, [...(rows.get(organizationId) ?? []), row]);
       }
       cursor = next;
     } while (cursor !== "0");
@@ -34,15 +32,12 @@ export async function readClosedUsage(
 }
 
 /** Null: closed by its owner, or in flight. */
-async function readClosed(
-  client: StoreContext["client"],
-  key: string,
-): Promise<{ readonly month: string; readonly row: UsageRow } | null> {
+async function readClosed(client: StoreContext["client"], key: string): Promise<UsageRow | null> {
   const [reaped, state, final] = await client.hmget(key, "reaped", "state", "final");
   if (reaped !== "1" || state !== "closed" || final === "1") return null;
   const fields = await client.hgetall(key);
   const text = (name: string): string => fields[name] ?? "";
-  const row: UsageRow = {
+  return {
     day: text("day"),
     keyId: text("key"),
     owners: text("owners"),
@@ -50,5 +45,4 @@ async function readClosed(
     tags: text("tag_row") === OTHER_TAGS ? OTHER_TAGS : text("tags"),
     ...parseFigures(fields),
   };
-  return { month: text("month"), row };
 }

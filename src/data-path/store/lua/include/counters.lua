@@ -3,8 +3,10 @@
 -- Lists the owners of a spend. `key_id`: '' for no key.
 local function subjects_of(key_id, owners)
   local subjects = { 'organization', key_id ~= '' and 'key:' .. key_id or nil }
-  for kind, id in string.gmatch(owners, '(%a+)(_[^.]+)') do
-    subjects[#subjects + 1] = kind .. ':' .. kind .. id
+  if owners ~= '' then
+    for kind, id in string.gmatch(owners, '(%a+)(_[^.]+)') do
+      subjects[#subjects + 1] = kind .. ':' .. kind .. id
+    end
   end
   return subjects
 end
@@ -16,37 +18,41 @@ local function counted_periods(windows, seeding)
   return windows .. seeding == '' and MONTH_ALONE or MONTH_ALONE .. ' ' .. windows .. ' ' .. seeding
 end
 
+-- Changes the counters of these subjects in one window, see move_windows. Returns the sums in the order of the subjects.
+local function move_window(organization, period, window, subjects, prefix, text, expires_at_ms)
+  local spend = sibling(organization, 'spend:' .. window)
+  -- With room for organization and key, which a list without takes more time to make than to fill.
+  local sums = { false, false }
+  for position = 1, #subjects do
+    sums[position] = redis.call('HINCRBY', spend, prefix .. subjects[position], text)
+  end
+  -- In a new hash, every field starts with this difference.
+  if sums[1] == tonumber(text) and redis.call('PTTL', spend) == -1 then
+    -- Time that counters are kept (KEPT_DAYS of windows.ts), for late charges. Those of a month are kept until its
+    -- retention ends.
+    local KEPT_MS = { day = 1296000000, week = 1900800000 }
+    if KEPT_MS[period] then
+      redis.call('PEXPIRE', spend, KEPT_MS[period])
+    elseif period == 'month' and expires_at_ms then
+      redis.call('PEXPIREAT', spend, expires_at_ms)
+    end
+  end
+  return sums
+end
+
 -- Changes the counters of these subjects in the windows of a day by a difference, `text`. `periods`: "month= day=20783
 -- …". `prefix`: '' for spend, 'held:' for reserved amounts. `expires_at_ms`: of a month. Returns the sums by period,
 -- in the order of the subjects.
 local function move_windows(organization, day, periods, subjects, prefix, text, expires_at_ms)
   local month = string.sub(day, 1, 7)
-  local function move(period, window)
-    local spend, sums = sibling(organization, 'spend:' .. window), {}
-    for position = 1, #subjects do
-      sums[position] = redis.call('HINCRBY', spend, prefix .. subjects[position], text)
-    end
-    -- In a new hash, every field starts with this difference.
-    if sums[1] == tonumber(text) and redis.call('PTTL', spend) == -1 then
-      -- Time that counters are kept (KEPT_DAYS of windows.ts), for late charges. Those of a month are kept until its
-      -- retention ends.
-      local KEPT_MS = { day = 1296000000, week = 1900800000 }
-      if KEPT_MS[period] then
-        redis.call('PEXPIRE', spend, KEPT_MS[period])
-      elseif period == 'month' and expires_at_ms then
-        redis.call('PEXPIREAT', spend, expires_at_ms)
-      end
-    end
-    return sums
-  end
   if periods == MONTH_ALONE then
-    return { month = move('month', month) }
+    return { month = move_window(organization, 'month', month, subjects, prefix, text, expires_at_ms) }
   end
   -- Included here, because Redis creates all functions again in each run.
 -- @include windows.lua
   local windows, all = windows_of(day_number(day), month), {}
   for period in string.gmatch(periods, '(%a+)=') do
-    all[period] = move(period, windows[period])
+    all[period] = move_window(organization, period, windows[period], subjects, prefix, text, expires_at_ms)
   end
   return all
 end
@@ -56,8 +62,10 @@ end
 local function move_spend(organization, windows, seeding, day, subjects, row, text, expires_at_ms)
   local sums = move_windows(organization, day, counted_periods(windows, seeding), subjects, '', text, expires_at_ms)
   -- Seeding only adds spend from before it started.
-  for period in string.gmatch(seeding or '', '(%a+)=') do
-    redis.call('HINCRBY', sibling(organization, 'window-seed:' .. period), day .. ' ' .. row, text)
+  if (seeding or '') ~= '' then
+    for period in string.gmatch(seeding, '(%a+)=') do
+      redis.call('HINCRBY', sibling(organization, 'window-seed:' .. period), day .. ' ' .. row, text)
+    end
   end
   return sums
 end

@@ -8,8 +8,3 @@ end
 local function write_list(texts)
   return cjson.encode(texts)
 end
-
--- Writes the list without its brackets, for lists that also have members of other kinds.
-local function write_members(texts)
-  return string.sub(write_list(texts), 2, -2)
-end

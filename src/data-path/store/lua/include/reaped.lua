@@ -1,3 +1,8 @@
+-- Writes the list without its brackets, for lists that also have members of other kinds.
+local function write_members(texts)
+  return string.sub(write_list(texts), 2, -2)
+end
+
 -- Returns the entry for recent requests of a request that another worker has closed: its outcome for the client is
 -- unknown. `price`: checks, JSON, '' if unknown.
 local function reaped_entry(record, totals, price)

@@ -40,28 +40,28 @@ end
 -- Reads the fields of a record that charge and close need, by name; nil without a record. A request that ended with
 -- its first charge has all figures in one text, `totals`, and only the other fields that a charge is compared with.
 local function read_request(request)
-  local fields = redis.call('HMGET', request, 'state', 'final', 'seq', 'worst', 'left', 'floor', 'floor_input', 'month',
+  local fields = redis.call('HMGET', request, 'state', 'final', 'seq', 'worst', 'left', 'floor', 'floor_input',
     'day', 'key', 'model', 'route', 'entry', 'estimate', 'reaped', 'tags', 'tag_row', 'price', 'totals', 'owners', 'held_in',
     'session', 'session_since', unpack(USAGE_FIGURES))
   if not fields[1] then
     return nil
   end
-  local totals, figures = fields[19] or '', {}
+  local totals, figures = fields[18] or '', {}
   if totals ~= '' then
     for figure in string.gmatch(totals, '%d+') do
       figures[#figures + 1] = tonumber(figure)
     end
   else
     for position = 1, #USAGE_FIGURES do
-      figures[position] = number_or_zero(fields[23 + position])
+      figures[position] = number_or_zero(fields[22 + position])
     end
   end
   return {
     state = fields[1], final = fields[2] == '1', seq = number_or_zero(fields[3]), worst = number_or_zero(fields[4]),
     left = number_or_zero(fields[5]), floor = number_or_zero(fields[6]), floor_input = number_or_zero(fields[7]),
-    month = fields[8], day = fields[9], key = fields[10], model = fields[11], route = fields[12], entry = fields[13],
-    figures = figures, estimate = parse_estimate(fields[14]), reaped = fields[15] == '1',
-    tags = fields[16] or '', tag_row = fields[17] or '', price = fields[18] or '', has_totals = totals ~= '',
-    owners = fields[20] or '', held_in = fields[21] or '', session = fields[22] or '', session_since = fields[23] or '',
+    month = string.sub(fields[8], 1, 7), day = fields[8], key = fields[9], model = fields[10], route = fields[11], entry = fields[12],
+    figures = figures, estimate = parse_estimate(fields[13]), reaped = fields[14] == '1',
+    tags = fields[15] or '', tag_row = fields[16] or '', price = fields[17] or '', has_totals = totals ~= '',
+    owners = fields[19] or '', held_in = fields[20] or '', session = fields[21] or '', session_since = fields[22] or '',
   }
 end
