@@ -49,7 +49,7 @@ describe("findCaller", () => {
   it("forgets a token's caller whose user is there no more", () => {
     const services = open();
     const gone = { ...ADMITTED, user: null };
-    expect(() => requireUser(services, USER_CALLER, gone)).toThrow(/was deleted/);
+    expect(() => requireUser(services, USER_CALLER, gone)).toThrow(/was just deleted/);
     expect(services.forgotten).toEqual([USER_CALLER]);
     const user = { id: "user_1", name: "Zoë" };
     expect(() => requireUser(services, USER_CALLER, { ...ADMITTED, user })).not.toThrow();

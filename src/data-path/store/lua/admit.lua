@@ -80,9 +80,11 @@ end
 local key, of_organization
 if is_known then
   key = read_rare(key_record, key_version, key_stamp,
-    'deleted_at disabled expires_at max_concurrent raises session_cap_cents session_budgets_until token_limits user_id group_id')
+    'deleted_at disabled expires_at max_concurrent raises session_cap_cents session_budgets_until token_limits user_id group_id',
+    'disabled')
   of_organization = read_rare(organization, organization_version, organization_stamp,
-    'deleted_at strict_caps suspended raises member_limits session_cap_cents token_limits')
+    'deleted_at strict_caps suspended raises member_limits session_cap_cents token_limits',
+    'strict_caps suspended')
 end
 if not is_known or key.deleted_at or of_organization.deleted_at then
   return { 'unknown_key', integer(now_ms) }
@@ -105,7 +107,7 @@ if key.user_id or key.group_id or wanted_group_id ~= '' then
     local record = sibling(organization, kind .. ':' .. id)
     local version, stamp = unpack(redis.call('HMGET', record, 'version', 'stamp'))
     local rare = version and read_rare(record, version, stamp,
-      'deleted_at disabled group_id limits raises member_limits token_limits')
+      'deleted_at disabled group_id limits raises member_limits token_limits', 'disabled')
     if not rare or rare.deleted_at then
       return nil
     end

@@ -3,16 +3,17 @@
 -- A record has a stamp, "<version> <time us>", written by the first admission that sees a version. The time is part of
 -- it because a version can occur twice with different settings, in a Redis that was restored from an older snapshot.
 -- The version is part of it so that writers of records need not know of stamps: a stamp of another version is ignored.
--- The names of the record's rare settings follow, each after a space, so that admissions read no others.
+-- The names of the record's rare settings follow, each after a space, so that admissions read no others. A script that
+-- writes a rare setting changes the version, or deletes the stamp.
 
 local function is_current(version, stamp)
   return stamp and string.sub(stamp, 1, #version + 1) == version .. ' '
 end
 
--- Returns the rare settings that a record has, by name. `names`: all rare settings, with spaces in between.
-local function read_rare(record, version, stamp, names)
-  local is_all = not is_current(version, stamp)
-  if not is_all then
+-- Returns the rare settings that a record has, by name. `names`: all rare settings, with spaces in between; `flags`: those
+-- of them that are '0' if they are off.
+local function read_rare(record, version, stamp, names, flags)
+  if is_current(version, stamp) then
     -- The time has 16 digits.
     names = string.sub(stamp, #version + 18)
     if names == '' then
@@ -24,11 +25,9 @@ local function read_rare(record, version, stamp, names)
     fields[#fields + 1] = name
   end
   local values = redis.call('HMGET', record, unpack(fields))
-  -- Settings that are '0' if they are off.
-  local FLAGS = { disabled = true, suspended = true, strict_caps = true }
   for position, name in ipairs(fields) do
     local value = values[position]
-    if (value or '') ~= '' and not (value == '0' and FLAGS[name]) then
+    if (value or '') ~= '' and not (value == '0' and string.find(flags, name, 1, true)) then
       rare[name] = value
     end
   end
