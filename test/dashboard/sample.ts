@@ -2,6 +2,7 @@
 import { createCatalog } from "../../src/data-path/catalog/catalog.ts";
 import { fillSample, type FilledSample } from "../../src/operation/demo/sample/fill.ts";
 import { parseConfig } from "../../src/shared/config/load.ts";
+import type { AdminServerOptions } from "../../src/management/admin/server.ts";
 import { type AdminUnderTest, startAdmin } from "../admin/admin-fixture.ts";
 
 const CATALOG = `
@@ -16,9 +17,12 @@ catalog:
      prices: {USD: {input: "3.00", cached_input: "0.30", output: "15.00"}}}
 `;
 
-export async function startSample(keys: number): Promise<{ admin: AdminUnderTest; filled: FilledSample }> {
+export async function startSample(
+  keys: number,
+  options: Partial<AdminServerOptions> = {},
+): Promise<{ admin: AdminUnderTest; filled: FilledSample }> {
   const catalog = createCatalog(parseConfig(CATALOG, { baseDir: "/", env: {} }));
-  const admin = await startAdmin({ catalog: () => catalog });
+  const admin = await startAdmin({ catalog: () => catalog, ...options });
   const filled = await fillSample({
     call: (...given) => admin.ok(...given),
     store: admin.store,
