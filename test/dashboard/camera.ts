@@ -56,8 +56,8 @@ export async function expectPage(page: Page, { name, url, status = 200, act }: L
       await page.screenshot({ path: join(DIRECTORY, `${name}-${device}-${scheme}.png`), fullPage: true });
     }
     for (const expectIt of [expectAccessible, expectNoSidewaysScroll]) {
-      await expectIt(page).catch((error: Error) =>
-        FAULTS.push(`${name}, ${device}, ${scheme}: ${error.message}`),
+      await expectIt(page).catch((error: Error & { readonly actual?: unknown }) =>
+        FAULTS.push(`${name}, ${device}, ${scheme}: ${error.message} ${JSON.stringify(error.actual)}`),
       );
     }
   }

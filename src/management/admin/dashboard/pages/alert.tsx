@@ -95,7 +95,7 @@ function Deliveries({ page, alert }: { page: OrganizationPageCall; alert: Listed
   return (
     <Section id="deliveries" title="Deliveries">
       <RowTable<readonly [string, DeliveryState]>
-        label="Deliveries"
+        label="Deliveries, table"
         class="stack"
         columns={[
           { label: "channel", cell: ([name]) => name },
