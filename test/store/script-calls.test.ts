@@ -80,9 +80,9 @@ async function countOfSecond(
   };
 }
 
-/** The same commands as before there were other windows; a charge reads the organization once instead of twice. */
+/** An admission reads key, organization and bucket, and the month's spend of each of the two. */
 const OF_MONTHS = {
-  admission: { time: 1, hmget: 4, hset: 1, zadd: 2 },
+  admission: { time: 1, hmget: 3, hget: 2, hset: 1, zadd: 2 },
   charge: { exists: 1, hget: 1, hmget: 1, hincrby: 8, hset: 1, pexpire: 1, xadd: 1, zrem: 2 },
 };
 
@@ -99,18 +99,18 @@ describe("the commands of a request", () => {
     expect(await countOfSecond(key, { session: "run 1" })).toEqual(OF_MONTHS);
   });
 
-  it("are one more for a group without limits, and in the charge its month: its record", async () => {
+  it("are two more for a group without limits, its id and its record, and in the charge its month", async () => {
     const { id } = await createTestOrganization(store, MONTH);
     const groupId = await addTestGroup(store, id);
     const key = await addTestKey(store, id, { ...MONTH, groupId });
     const owners = formatOwnerIds({ userId: null, groupId });
     expect(await countOfSecond(key, { owners })).toMatchObject({
-      admission: { ...OF_MONTHS.admission, hmget: OF_MONTHS.admission.hmget + 1 },
+      admission: { ...OF_MONTHS.admission, hmget: OF_MONTHS.admission.hmget + 2 },
       charge: { hmget: OF_MONTHS.charge.hmget + 1, hincrby: OF_MONTHS.charge.hincrby + 1 },
     });
   });
 
-  it("are with limits of tokens none more in the admission for the key, two for its organization, and in the charge one for each bucket", async () => {
+  it("are with limits of tokens three more in the admission, and in the charge one for each bucket", async () => {
     const { id } = await createTestOrganization(store, { ...MONTH, tokensPerMinute: FAR });
     const key = await addTestKey(store, id, { ...MONTH, tokensPerMinute: FAR });
     const first = await admitKnown(store, key, { promptTokens: 10 });
@@ -127,7 +127,8 @@ describe("the commands of a request", () => {
     );
     expect(await countCalls(() => admitKnown(store, key, { promptTokens: 10 }))).toEqual({
       ...OF_MONTHS.admission,
-      hmget: OF_MONTHS.admission.hmget + 1,
+      // Which limits each of the two has, and the organization's bucket: the key's is in the hash of its requests.
+      hmget: OF_MONTHS.admission.hmget + 3,
       hset: OF_MONTHS.admission.hset + 1,
     });
     expect(await countCalls(() => store.charge(charge))).toEqual({
@@ -136,13 +137,18 @@ describe("the commands of a request", () => {
     });
   });
 
-  it("are with a day and a week on key and group one for each window of caps and each counter, and the group's record", async () => {
+  it("are with a day and a week on key and group one for each window of caps and each counter, and the group's id, record and limits", async () => {
     const { id } = await createTestOrganization(store, MONTH);
     const groupId = await addTestGroup(store, id, { limits: DAY_AND_WEEK });
     const key = await addTestKey(store, id, { ...MONTH, groupId, limits: DAY_AND_WEEK });
     const owners = formatOwnerIds({ userId: null, groupId });
     const { admission, charge } = await countOfSecond(key, { owners });
-    expect(admission).toEqual({ ...OF_MONTHS.admission, hmget: OF_MONTHS.admission.hmget + 3 });
+    expect(admission).toEqual({
+      ...OF_MONTHS.admission,
+      hmget: OF_MONTHS.admission.hmget + 3,
+      // Day and week of key and group, and the organization's month.
+      hget: 5,
+    });
     expect(charge).toMatchObject({
       hmget: OF_MONTHS.charge.hmget + 1,
       // Of key, group and organization, in a day and in a week; of the group in its month.
