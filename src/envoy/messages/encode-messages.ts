@@ -38,7 +38,7 @@ function compile(): Record<string, (writer: ProtobufWriter, message: unknown) =>
     // In parentheses: V8 compiles the function now, not during the first requests.
     return `const ${name} = (function (writer, message) { let value; ${writes.join("\n")} });`;
   });
-  const used = { requireSmall, requireNumber, requireBytes, numberOf, enums };
+  const used = { requireSmall, requireNumber, requireBytes, numberOf, enums, Rare };
   const body = `(() => { ${functions.join("\n")} return { ${Object.keys(MESSAGES).join()} }; })()`;
   const compiled = compileExpression(Object.keys(used), body) as (...given: unknown[]) => typeof ENCODERS;
   return compiled(...Object.values(used));
@@ -48,6 +48,8 @@ function compile(): Record<string, (writer: ProtobufWriter, message: unknown) =>
 function formatField(field: Field, enums: Enum[]): string {
   const { kind, many } = field;
   const tag = tagOf(field);
+  // The writer has tags of one byte.
+  if (tag > 0x7f) return "throw new Rare();";
   if (many === undefined) return formatWrite(tag, kind, "value", enums);
   if (many === "list") {
     return `for (let at = value.length - 1; at >= 0; at -= 1) { ${formatWrite(tag, kind, "value[at]", enums)} }`;

@@ -136,9 +136,11 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
     const decisionPromise = decide(services, parsed, caller);
     if (services.deferred.canDefer(caller, bodyBytesOf(parsed))) {
       services.deferred.defer(requestId, caller, decisionPromise);
-      call.onUnread = () => {
+      const undo = () => {
         void services.deferred.take(requestId)?.decisionPromise.then((decision) => leave(services, decision));
       };
+      if (call.isOver) undo();
+      else call.onUnread = undo;
       const rate = services.deferred.estimate(caller.keyId);
       return {
         kind: "admitted",

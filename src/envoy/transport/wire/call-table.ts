@@ -54,9 +54,9 @@ export class CallTable {
 
   /** Returns false if the call was not in the table. */
   remove(call: GrpcCall): boolean {
-    const { id, onUnread, sender } = call;
+    const { id, onUnread } = call;
     if (!this.#calls.delete(id)) return false;
-    if (onUnread !== null && sender.isClosed) this.#keepUnread(id, onUnread);
+    if (onUnread !== null) this.#keepUnread(id, onUnread);
     return true;
   }
 
