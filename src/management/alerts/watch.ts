@@ -125,16 +125,19 @@ export async function watchOrganization(
   for (const owner of keepLargest(owners)) await raiseSudden(raiser, owner, suddenSpendPercent);
 }
 
-/** Returns the owners of a turn. Following turns reach all, whichever processes take them. */
+/** Returns the owners of a turn: the organization always, the others in turns, whichever processes take them. */
 export function chooseInTurn<Owner extends Pick<OwnerSpend, "scope" | "id">>(
   owners: readonly Owner[],
   most: number,
   turn: number,
 ): readonly Owner[] {
   if (owners.length <= most) return owners;
-  const named = owners.toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1));
-  const start = (turn * most) % named.length;
-  return [...named, ...named].slice(start, start + most);
+  const others = owners
+    .filter(({ scope }) => scope !== "organization")
+    .toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1));
+  const turns = Math.ceil(others.length / most);
+  const start = (turn % turns) * most;
+  return [...owners.filter(({ scope }) => scope === "organization"), ...others.slice(start, start + most)];
 }
 
 function nameOf({ scope, id }: Pick<OwnerSpend, "scope" | "id">): string {
