@@ -77,8 +77,9 @@ function formatValue(name: string, value: unknown, currency: string): string {
   if (typeof value === "number" && name.endsWith("_cents")) return formatLimit(value, currency);
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value === "number") return formatCount(value);
-  if (LIMITS.test(name)) return formatLimitRows(value as readonly Limit[]).join(", ") || "none";
   if (!Array.isArray(value)) return formatItem(name, value, currency);
+  // Free names of a setting, such as an alias "limits", come here too, with another value.
+  if (LIMITS.test(name)) return formatLimitRows(value as readonly Limit[]).join(", ") || "none";
   return value.map((item) => formatItem(name, item, currency)).join(", ") || "none";
 }
 
@@ -95,7 +96,8 @@ function formatItem(name: string, value: unknown, currency: string): string {
   }
   const text = String(value);
   if (TIME.test(text)) return formatTime(text);
-  return CHOICES.get(name.slice(name.lastIndexOf(".") + 1))?.[text] ?? text;
+  const words = CHOICES.get(name.slice(name.lastIndexOf(".") + 1)) ?? {};
+  return Object.hasOwn(words, text) ? String(words[text]) : text;
 }
 
 /** Words of choices, by the field's name in the API. */

@@ -37,6 +37,14 @@ describe("the audit log", () => {
     ]);
   });
 
+  it("shows free names of a setting, also those of other fields", () => {
+    const aliases = { limits: "acme/echo-small", "x.alerts": "constructor" };
+    expect(changesFrom(null, { model_names: { aliases } })).toEqual([
+      "model names: aliases: limits: acme/echo-small",
+      "model names: aliases: x: alerts: constructor",
+    ]);
+  });
+
   it("has amounts in the organization's currency, and times of the day", () => {
     expect(changesFrom(null, { hard_cap_cents: 4_000, expires_at: "2026-11-21T14:03:00.000Z" })).toEqual([
       "hard cap: 40.00 USD",
