@@ -58,7 +58,7 @@ export class ModelStatus {
   /** Counts the models of which at least half of the requests failed; null: unknown. */
   get counts(): ModelCounts | null {
     const [first, last] = [this.#readings[0], this.#readings.at(-1)];
-    if (first === undefined || last === undefined) return null;
+    if (first === undefined || last === undefined || first === last) return null;
     const models = this.#options.listModels();
     const failing = models.filter((model) => {
       const [before, now] = [first.get(model) ?? NONE, last.get(model) ?? NONE];

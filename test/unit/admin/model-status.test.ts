@@ -31,8 +31,9 @@ async function countsAfter(pages: readonly (readonly Line[] | Error)[]) {
 const failing = (count: number) => ({ failing: count, models: 2 });
 
 describe("the status of the models", () => {
-  it("is unknown before the first reading, and when the metrics can't be read", async () => {
+  it("is unknown before the second reading, and when the metrics can't be read", async () => {
     expect(await countsAfter([])).toBeNull();
+    expect(await countsAfter([[]])).toBeNull();
     expect(await countsAfter([[], new Error("away")])).toBeNull();
   });
 
