@@ -1,6 +1,6 @@
 /** Page of one alert: what happened, the state of its limit now, deliveries, earlier alerts of the same limit. */
 import { findLimitKind, nameSubject, nameWindow } from "../../../alerts/alert-names.ts";
-import { isCapReached, pathOf } from "../../../alerts/alert-words.ts";
+import { isCapReached, isThreshold, pathOf } from "../../../alerts/alert-words.ts";
 import type { DeliveryState, ListedAlert } from "../../../../data-path/store/types/alerts.ts";
 import { formatOwnerPath } from "../../../../shared/contract/pages.ts";
 import { labelLimit } from "../../../../shared/settings/limit-words.ts";
@@ -62,8 +62,10 @@ interface FactsProps {
 function Facts({ page, alert, limitNow }: FactsProps) {
   const { period, currency, amountCents, spentMicrocents, thresholdPercent } = alert;
   const kind = findLimitKind(alert);
-  const now = kind === null ? null : limitNow(alert);
-  const change = kind === null ? "" : describeChange(alert, now);
+  // The list above has a forecast, a sudden spend or a summary in a sentence.
+  const isAtLimit = isThreshold(alert);
+  const now = isAtLimit ? limitNow(alert) : null;
+  const change = isAtLimit ? describeChange(alert, now) : "";
   const facts = {
     fired: <Time at={alert.firedAtMs} exact />,
     owner: (
@@ -78,12 +80,16 @@ function Facts({ page, alert, limitNow }: FactsProps) {
         </>
       ),
     period: nameWindow(alert),
-    "when it fired": `${formatMoney(Number(spentMicrocents), currency)} spent, ${formatCount(thresholdPercent)} % of ${formatLimit(amountCents, currency)}`,
+    "when it fired": !isAtLimit
+      ? null
+      : `${formatMoney(Number(spentMicrocents), currency)} spent, ${formatCount(thresholdPercent)} % of ${formatLimit(amountCents, currency)}`,
     now:
       now === null
         ? null
         : `${formatMoney(Number(now.spentMicrocents), currency)} spent of ${formatLimit(now.cents, currency)}`,
-    since: [describeReset(alert, page.nowMs), change].filter((text) => text !== "").join(", ") || null,
+    since: !isAtLimit
+      ? null
+      : [describeReset(alert, page.nowMs), change].filter((text) => text !== "").join(", ") || null,
     requests: isCapReached(alert) ? "rejected from then on" : null,
   };
   return <Pairs facts={facts} />;

@@ -76,7 +76,12 @@ async function sendAgain(page: OrganizationPageCall): Promise<PageAnswer> {
 
 export const alertPageRoutes: readonly PageRoute[] = [
   { method: "GET", path: PATH, runInOrganization: showAlerts },
-  { method: "GET", path: `${PATH}/:alert`, runInOrganization: showAlert },
+  {
+    method: "GET",
+    path: `${PATH}/:alert`,
+    runInOrganization: async (page) =>
+      page.organization.notifications.dashboard ? showAlert(page) : showThatOff(page),
+  },
   { method: "POST", path: `${PATH}/read`, access: "read", runInOrganization: markRead },
   { method: "POST", path: `${PATH}/:alert/redeliver`, runInOrganization: sendAgain },
 ];

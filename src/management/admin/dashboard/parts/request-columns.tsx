@@ -57,7 +57,14 @@ export const REQUEST_COLUMNS: Readonly<Record<string, RequestColumn>> = {
     wanted: ({ group_id: id }) => id,
     cell: ({ group_name: name, group_id: id }) => name ?? id,
   },
-  model: { label: "model", kind: "main", filter: "model", cell: ({ model }) => model },
+  model: {
+    label: "model",
+    kind: "main",
+    filter: "model",
+    wanted: ({ model }) => model,
+    // A rejected request may name a model that doesn't exist.
+    cell: ({ model, requested_model: requested }) => model ?? requested,
+  },
   cost: {
     label: "cost",
     kind: "number main",
