@@ -85,8 +85,11 @@ async function readAllSpend(
     const sums =
       place < DETAILED ? await readSums(store, organization, microcents, month, nowMs) : NO_DETAILS;
     const isCounted = place < DETAILED && isCurrent(month, nowMs) && left > 0;
-    const errors = isCounted ? await countErrors(store, organization, left, nowMs) : NO_ERRORS;
-    left -= errors.examined;
+    const maxExamined = isCounted ? Math.min(MOST_OF_ONE, left) : 0;
+    // Reserved: others are read at the same time.
+    left -= maxExamined;
+    const errors = isCounted ? await countErrors(store, organization, maxExamined, nowMs) : NO_ERRORS;
+    left += maxExamined - errors.examined;
     const { id, name, currency, limits, deletedAtMs } = organization;
     return {
       organization_id: id,
@@ -145,7 +148,7 @@ async function readSums(
 }
 
 /** Counts the requests of the last day whose outcome is known, and those that failed. */
-async function countErrors(store: Store, { id }: OrganizationRecord, left: number, nowMs: number) {
+async function countErrors(store: Store, { id }: OrganizationRecord, maxExamined: number, nowMs: number) {
   const counts = { examined: 0, judged: 0, failed: 0 };
   const matches = (request: RecentRequest): boolean => {
     const failed = isFailed(request);
@@ -155,7 +158,6 @@ async function countErrors(store: Store, { id }: OrganizationRecord, left: numbe
     // Lists nothing, so that the scan continues.
     return false;
   };
-  const maxExamined = Math.min(MOST_OF_ONE, left);
   const filter = { fromMs: nowMs - DAY_MS, matches, maxExamined };
   await store.listRequests(id, { limit: 1, after: null }, filter);
   return counts;
