@@ -144,13 +144,13 @@ describe("health", () => {
       (await pages().get(`/organizations/${organization}/${path}`, cookie)).text;
     const models = await show("models");
     expect(models).toContain("Health by upstream");
-    expect(models).toContain("60 %");
+    expect(models).toContain("60.0 %");
     for (const by of ["key", "upstream", "model", "tag:team"]) {
       expect(await show(`usage?metric=latency&by=${by}`)).toContain("Duration of requests");
     }
-    expect(await show("use?upstream=east")).toMatch(/Cost day by day, by model.*Health.*75 %/s);
+    expect(await show("use?upstream=east")).toMatch(/Cost day by day, by model.*Health.*75\.0 %/s);
     expect(await show("use?upstream=none")).toContain("No usage yet.");
-    expect(await show(`use?model=${MODEL}`)).toMatch(/Health.*60 %/s);
+    expect(await show(`use?model=${MODEL}`)).toMatch(/Health.*60\.0 %/s);
     expect(await show(`keys/${mine.id}`)).toMatch(/Health.*66\.6 %/s);
     expect(await show("use?session=night")).not.toContain(">Health<");
     expect(await show("usage?metric=cost&by=upstream")).toContain("/requests?upstream=east");
