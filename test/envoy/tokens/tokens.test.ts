@@ -139,7 +139,7 @@ describe("a request with a token", () => {
       [await tokens.corp.sign({ sub: "x" }), /`tenant`/],
       [await sign({ tenant: "evil" }), /`tenant`/],
       [await sign({ sub: "" }), /`sub`/],
-      [await tokens.other.sign({}), /`https:\/\/example.com\/org` leads to no organization/],
+      [await tokens.other.sign({}), /`https:\/\/example.com\/org` names no organization/],
       [await tokens.other.sign({ "https://example.com/org": "gone" }), /this gateway has no user for it/],
       [await tokens.other.sign({ "https://example.com/org": ["acme"] }), /this gateway has no user for it/],
     ] as const;
