@@ -255,7 +255,7 @@ describe.skipIf(CHROMIUM === null)(`details of the dashboard${SKIPPED_WHY}`, () 
         found.map((time) => ({
           at: time.getAttribute("datetime") ?? "",
           shown: time.textContent ?? "",
-          isListed: time.closest("#requests") !== null,
+          isListed: (time.closest("table")?.querySelector("tr.group") ?? null) !== null,
           title: (time.getAttribute("title") ?? "").replaceAll(/\s/g, " "),
         })),
       );
