@@ -90,7 +90,7 @@ describe("docs/reliability-results.md", () => {
     const worst = (name: string): string => inGroups(Math.max(...SHARED.map((row) => numberAt(row, name))));
     const times = ["p99_ms", "calls_p99_ms", "probes_p99_ms"].map(worst);
     expect(PAGE).toContain(
-      `${times[0]} ms of requests, ${times[1]} ms of calls and ${times[2]} ms of probes`,
+      `${times[0]} ms for requests, ${times[1]} ms for calls and ${times[2]} ms for probes`,
     );
     const sizes = `data grew to ${worst("redis_data_mib")} MiB and logs to ${worst("log_mib")} MiB`;
     expect(PAGE).toContain(sizes);
