@@ -48,6 +48,19 @@ interface Jwt {
   readonly providers: readonly { readonly audiences: readonly string[] }[];
 }
 
+interface RouteSpec {
+  readonly rules: readonly {
+    readonly http?: {
+      readonly paths: readonly {
+        readonly backend: {
+          readonly service: { readonly name: string; readonly port: { readonly number: number } };
+        };
+      }[];
+    };
+    readonly backendRefs?: readonly { readonly name: string; readonly port: number }[];
+  }[];
+}
+
 interface PodSpec {
   readonly containers: readonly { readonly volumeMounts: readonly { readonly name: string }[] }[];
   readonly volumes: readonly {
@@ -96,11 +109,29 @@ describe("YAML in the documents", () => {
     expect(parsed).not.toThrow();
   });
 
-  it.each(blocksOf("Kubernetes"))(
+  const isPod = ({ piece }: { readonly piece: Fields }): boolean => piece["kind"] === "Pod";
+
+  it.each(blocksOf("Kubernetes").filter((block) => !isPod(block)))(
+    "leads to the Service of the chart: $page, $begins",
+    ({ piece }) => {
+      const { kind, spec } = piece as { kind: string; spec: RouteSpec };
+      const targets = spec.rules.flatMap(({ http, backendRefs = [] }) => [
+        ...(http?.paths ?? []).map(({ backend }) => ({
+          name: backend.service.name,
+          port: backend.service.port.number,
+        })),
+        ...backendRefs,
+      ]);
+      expect(["Ingress", "HTTPRoute"]).toContain(kind);
+      // The page installs the release `gateway`, whose name is the Service's.
+      expect(targets).toEqual([{ name: "gateway", port: (VALUES["service"] as { port: number }).port }]);
+    },
+  );
+
+  it.each(blocksOf("Kubernetes").filter(isPod))(
     "is a pod with a token that the page's gateway takes: $page",
     ({ page, piece }) => {
-      const { kind, spec } = piece as { kind: string; spec: PodSpec };
-      expect(kind).toBe("Pod");
+      const { spec } = piece as { spec: PodSpec };
       const volumes = spec.volumes.map(({ name }) => name);
       expect(spec.containers.flatMap(({ volumeMounts }) => volumeMounts.map(({ name }) => name))).toEqual(
         volumes,
