@@ -338,7 +338,7 @@ describe("the list", () => {
   it("is read by each person alone, and what fired before a person was there is not new", async () => {
     const key = await createKey({ limits: monthLimits({ budget: 100 }) });
     const { organizationId } = key;
-    const before = createId("user", Date.now());
+    const before = createId("user", Date.now() - 1_000);
     await spend(key, 100n * CENT);
     const after = createId("user", Date.now() + 60_000);
     const count = (reader: string) => test.store.countUnreadAlerts(organizationId, reader);
