@@ -115,7 +115,7 @@ describe("a forecast above a monthly limit", () => {
   it("reads the limits of at most so many owners in a look, and of all in the following looks", () => {
     const owners = Array.from({ length: 25 }, (_, index) => ({ scope: "key" as const, id: `key_${index}` }));
     const turns = [7, 8, 9].map((turn) => chooseInTurn(owners.toReversed(), 10, turn));
-    expect(turns.map((turn) => turn.length).toSorted()).toEqual([10, 10, 5]);
+    expect(turns.map((turn) => turn.length)).toEqual([10, 5, 10]);
     expect(new Set(turns.flat())).toEqual(new Set(owners));
     expect(chooseInTurn(owners, 25, 3)).toBe(owners);
     const whole = { scope: "organization" as const, id: null };
