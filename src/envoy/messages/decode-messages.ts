@@ -5,7 +5,7 @@
  */
 import { compileExpression } from "../../shared/usage/compile.ts";
 import { type Field, isScalar, tagOf } from "./message-fields.ts";
-import { type Message, MESSAGES } from "./messages.ts";
+import { type Message, RECEIVED, withParts } from "./messages.ts";
 import { checkEnd, once, ProtobufReader, skip, Unusual } from "./protobuf-reader.ts";
 
 type Names = readonly (string | null)[];
@@ -24,24 +24,26 @@ const DECODERS = compile();
 
 function compile(): Record<string, (reader: ProtobufReader, end: number) => unknown> {
   const enums: Names[] = [];
-  const functions = Object.entries(MESSAGES).map(([name, fields]) => {
-    const cases = Object.entries<Field>(fields).map(
+  const messages = withParts(RECEIVED);
+  const functions = messages.map(([name, fields]) => {
+    const cases = Object.entries(fields).map(
       ([field, spec]) => `case ${tagOf(spec)}: ${formatCase(field, spec, enums)} break;`,
     );
-    const numbers = Object.values<Field>(fields).map(({ number }) => number);
+    const numbers = Object.values(fields).map(({ number }) => number);
     // In parentheses: V8 compiles the function now, not during the first requests.
-    return `const ${name} = (function (reader, end = reader.readEnd()) {
+    return `const ${name}Fields = [${numbers.join()}];
+    const ${name} = (function (reader, end = reader.readEnd()) {
       const message = {};
       while (reader.at < end) {
         const tag = reader.readUInt32();
-        switch (tag) { ${cases.join(" ")} default: skip(reader, tag, [${numbers.join()}]); }
+        switch (tag) { ${cases.join(" ")} default: skip(reader, tag, ${name}Fields); }
       }
       checkEnd(reader, end);
       return message;
     });`;
   });
   const used = { once, skip, checkEnd, readName, readMapEntry, enums };
-  const body = `(() => { ${functions.join("\n")} return { ${Object.keys(MESSAGES).join()} }; })()`;
+  const body = `(() => { ${functions.join("\n")} return { ${messages.map(([name]) => name).join()} }; })()`;
   const compiled = compileExpression(Object.keys(used), body) as (...given: unknown[]) => typeof DECODERS;
   return compiled(...Object.values(used));
 }
@@ -96,7 +98,9 @@ function readMapEntry<Value>(
 }
 
 /** Returns a decoder that throws Unusual if the generic one must read the message. */
-export function decoderOf<Name extends keyof typeof MESSAGES>(name: Name): (bytes: Buffer) => Message<Name> {
+export function decoderOf<Name extends (typeof RECEIVED)[number]>(
+  name: Name,
+): (bytes: Buffer) => Message<Name> {
   const decode = DECODERS[name];
   if (decode === undefined) throw new TypeError(`no message ${name}`);
   return (bytes) => decode(new ProtobufReader(bytes), bytes.length) as Message<Name>;

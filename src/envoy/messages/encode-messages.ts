@@ -4,7 +4,7 @@
  */
 import { compileExpression } from "../../shared/usage/compile.ts";
 import { type Field, isScalar, tagOf } from "./message-fields.ts";
-import { type Message, MESSAGES } from "./messages.ts";
+import { type Message, SENT, withParts } from "./messages.ts";
 import { ProtobufWriter } from "./protobuf-writer.ts";
 
 type Enum = ReadonlyMap<unknown, number>;
@@ -29,8 +29,9 @@ const ENCODERS = compile();
 
 function compile(): Record<string, (writer: ProtobufWriter, message: unknown) => void> {
   const enums: Enum[] = [];
-  const functions = Object.entries(MESSAGES).map(([name, fields]) => {
-    const sorted = Object.entries<Field>(fields).toSorted(([, one], [, other]) => other.number - one.number);
+  const messages = withParts(SENT);
+  const functions = messages.map(([name, fields]) => {
+    const sorted = Object.entries(fields).toSorted(([, one], [, other]) => other.number - one.number);
     const writes = sorted.map(
       ([field, spec]) =>
         `if ((value = message.${field}) !== undefined && value !== null) { ${formatField(spec, enums)} }`,
@@ -38,8 +39,8 @@ function compile(): Record<string, (writer: ProtobufWriter, message: unknown) =>
     // In parentheses: V8 compiles the function now, not during the first requests.
     return `const ${name} = (function (writer, message) { let value; ${writes.join("\n")} });`;
   });
-  const used = { requireSmall, requireNumber, requireBytes, numberOf, enums, Rare };
-  const body = `(() => { ${functions.join("\n")} return { ${Object.keys(MESSAGES).join()} }; })()`;
+  const used = { requireSmall, requireNumber, requireBytes, numberOf, enums };
+  const body = `(() => { ${functions.join("\n")} return { ${messages.map(([name]) => name).join()} }; })()`;
   const compiled = compileExpression(Object.keys(used), body) as (...given: unknown[]) => typeof ENCODERS;
   return compiled(...Object.values(used));
 }
@@ -48,8 +49,7 @@ function compile(): Record<string, (writer: ProtobufWriter, message: unknown) =>
 function formatField(field: Field, enums: Enum[]): string {
   const { kind, many } = field;
   const tag = tagOf(field);
-  // The writer has tags of one byte.
-  if (tag > 0x7f) return "throw new Rare();";
+  if (tag > 0x7f) throw new RangeError(`the writer has tags of one byte; field ${field.number} needs two`);
   if (many === undefined) return formatWrite(tag, kind, "value", enums);
   if (many === "list") {
     return `for (let at = value.length - 1; at >= 0; at -= 1) { ${formatWrite(tag, kind, "value[at]", enums)} }`;
@@ -102,7 +102,7 @@ function requireBytes(value: unknown): unknown {
  * Returns an encoder to parts; a large body is a part of its own and not copied. It returns null if the
  * generic encoder must do it.
  */
-export function encoderOf<Name extends keyof typeof MESSAGES>(
+export function encoderOf<Name extends (typeof SENT)[number]>(
   name: Name,
 ): (message: Message<Name>) => Buffer[] | null {
   const encode = ENCODERS[name];

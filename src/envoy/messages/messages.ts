@@ -2,7 +2,7 @@
  * Envoy's messages: the fields that the gateway reads or writes, with the numbers of the .proto files. Types,
  * decoders and encoders come from this table; a property test compares them with the library's generic codec.
  */
-import { type Field, list, map, type Messages, one } from "./message-fields.ts";
+import { type Field, isScalar, list, map, type Messages, one } from "./message-fields.ts";
 
 const HEADER_MODES = ["DEFAULT", "SEND", "SKIP"] as const;
 const BODY_MODES = ["NONE", "STREAMED", "BUFFERED", null, "FULL_DUPLEX_STREAMED"] as const;
@@ -142,6 +142,30 @@ export const MESSAGES = {
 } as const satisfies Messages;
 
 type Table = typeof MESSAGES;
+
+/** Messages that Envoy sends, and those that the gateway sends. */
+export const RECEIVED = [
+  "CheckRequest",
+  "ProcessingRequest",
+  "StreamAccessLogsMessage",
+  "HealthCheckRequest",
+] as const;
+export const SENT = ["CheckResponse", "ProcessingResponse", "HealthCheckResponse"] as const;
+
+/** Returns these messages and all within them, with their fields. */
+export function withParts(
+  names: readonly string[],
+): readonly (readonly [string, Readonly<Record<string, Field>>])[] {
+  const table: Messages = MESSAGES;
+  const found = new Set(names);
+  // A set also visits what is added meanwhile.
+  for (const name of found) {
+    for (const { kind } of Object.values(table[name] ?? {})) {
+      if (typeof kind === "string" && !isScalar(kind)) found.add(kind);
+    }
+  }
+  return [...found].map((name) => [name, table[name] ?? {}]);
+}
 
 type ValueOf<Kind> = Kind extends "text" | "int64"
   ? string
