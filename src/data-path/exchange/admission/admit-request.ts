@@ -136,11 +136,7 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
     const decisionPromise = decide(services, parsed, caller);
     if (services.deferred.canDefer(caller, bodyBytesOf(parsed))) {
       services.deferred.defer(requestId, caller, decisionPromise);
-      const undo = () => {
-        void services.deferred.take(requestId)?.decisionPromise.then((decision) => leave(services, decision));
-      };
-      if (call.isOver) undo();
-      else call.onUnread = undo;
+      undoIfUnread(call, () => void leaveDeferred(services, requestId));
       const rate = services.deferred.estimate(caller.keyId);
       return {
         kind: "admitted",
@@ -154,14 +150,21 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
     if (decision.kind === "refused") return decision;
     if (LOCAL_ENDPOINTS.has(match.endpoint.name)) return answer(services, parsed, decision.admission);
     // The request never continues. If its admission failed (grace period), Redis may still execute it.
-    if (call.isOver) services.leave(decision.admission);
-    else call.onUnread = () => services.leave(decision.admission);
+    undoIfUnread(call, () => services.leave(decision.admission));
     return formatAdmitted(decision.admission);
   };
 }
 
-function leave(services: AdmissionServices, decision: Decision): void {
-  if (decision.kind === "admitted") services.leave(decision.admission);
+/** Never rejects. */
+async function leaveDeferred({ deferred, leave }: AdmissionServices, requestId: string): Promise<void> {
+  const decision = await deferred.take(requestId)?.decisionPromise;
+  if (decision?.kind === "admitted") leave(decision.admission);
+}
+
+/** Undoes an admission whose verdict Envoy does not read, now or later. */
+function undoIfUnread(call: CallState, undo: () => void): void {
+  if (call.isOver) undo();
+  else call.onUnread = undo;
 }
 
 /** Responds here and not in ext_proc, because Envoy would read the whole body before calling ext_proc. */

@@ -324,13 +324,13 @@ for position = FIRST_FURTHER_ARGUMENT, #ARGV, 4 do
     else
       held_entries = { deadline_ms, request_id }
     end
-    if can_enter and in_flight_entries then
-      in_flight_entries[#in_flight_entries + 1] = in_flight_deadline_ms
-      in_flight_entries[#in_flight_entries + 1] = request_id
-    elseif can_enter then
-      in_flight_entries = { in_flight_deadline_ms, request_id }
-    end
     if can_enter then
+      if in_flight_entries then
+        in_flight_entries[#in_flight_entries + 1] = in_flight_deadline_ms
+        in_flight_entries[#in_flight_entries + 1] = request_id
+      else
+        in_flight_entries = { in_flight_deadline_ms, request_id }
+      end
       entered = '1'
       is_sweeping = is_sweeping or string.sub(request_id, -2) == '00'
     end
