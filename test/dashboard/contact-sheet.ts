@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { ALL_VIEWS, DEVICES } from "./camera.ts";
 import { draw } from "./draw-sheet.js";
 
-/** Of the pixels of a screen. */
+/** Size of a picture, as a fraction of the screen's. */
 const SCALE = 0.45;
 const GAP = 12;
 /** Longer pages are cut. */

@@ -132,12 +132,13 @@ export function chooseInTurn<Owner extends Pick<OwnerSpend, "scope" | "id">>(
   turn: number,
 ): readonly Owner[] {
   if (owners.length <= most) return owners;
+  const whole = owners.filter(({ scope }) => scope === "organization");
   const others = owners
-    .filter(({ scope }) => scope !== "organization")
+    .filter((owner) => !whole.includes(owner))
     .toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1));
   const turns = Math.ceil(others.length / most);
   const start = (turn % turns) * most;
-  return [...owners.filter(({ scope }) => scope === "organization"), ...others.slice(start, start + most)];
+  return [...whole, ...others.slice(start, start + most)];
 }
 
 function nameOf({ scope, id }: Pick<OwnerSpend, "scope" | "id">): string {

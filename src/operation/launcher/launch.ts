@@ -2,6 +2,7 @@
  * `inference-gateway up`: runs the whole stack on one host until Ctrl-C. Prints the details for the first
  * request once that request would be served.
  */
+import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { hasChat } from "../../shared/config/has-chat.ts";
 import type { Config } from "../../shared/config/schema.ts";
@@ -14,7 +15,6 @@ import { type StopRequests, watchStopRequests } from "./stop-request.ts";
 import { formatJsonLine, formatSummary, type StackFacts } from "./summary.ts";
 import { formatLocalUrl, isLoopbackAddress } from "../../shared/host/local-url.ts";
 import { packageFile } from "../../shared/host/package-files.ts";
-import { basename, join, resolve } from "node:path";
 
 export interface LaunchOptions {
   /** Null: the built-in configuration with the demo upstream. */

@@ -1,3 +1,4 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { loadConfig } from "../../shared/config/load.ts";
 import type { Config } from "../../shared/config/schema.ts";
@@ -12,7 +13,6 @@ import { listWorkerSockets } from "../supervisor/worker-addresses.ts";
 import { type FolderLock, lockData } from "./folder-lock.ts";
 import { findFreePort, requireFree } from "./ports.ts";
 import { openSocketFolder, type SocketFolder } from "./socket-folder.ts";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { programFile } from "../../shared/host/package-files.ts";
 
 const TEMPLATE = programFile("operation/launcher/default-gateway.yaml");

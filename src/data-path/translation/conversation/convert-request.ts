@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { ModelTarget } from "../client-protocol.ts";
 import type { ChatMessage, ChatRequestBody, ChatToolChoice } from "./chat-request.ts";
 import { ToolNames } from "./tool-names.ts";
@@ -8,15 +9,14 @@ import { createUsageRequest } from "../fields/usage-request.ts";
 import { orderTurns } from "./order-turns.ts";
 import type { UpstreamTerms } from "../read-request.ts";
 import type { ParsedRequest, ToolChoice } from "./parsed-request.ts";
-import { createHash } from "node:crypto";
 import { REASONING_EFFORTS, type ReasoningEffort } from "../../../shared/contract/model-profile.ts";
 
 /** OpenAI's limit; Claude Code sends more than twice as much. */
-const MAX_CHARACTERS = 64;
+const MAX_USER_ID_CHARACTERS = 64;
 
 /** Shortens a user id that exceeds the limit to its SHA-256 in hex, which is exactly as long as the limit. */
 function formatUserId(userId: string): string {
-  return userId.length <= MAX_CHARACTERS ? userId : createHash("sha256").update(userId).digest("hex");
+  return userId.length <= MAX_USER_ID_CHARACTERS ? userId : createHash("sha256").update(userId).digest("hex");
 }
 
 /**

@@ -60,12 +60,8 @@ interface FactsProps {
 }
 
 function Facts({ page, alert, limitNow }: FactsProps) {
-  const { period, currency, amountCents, spentMicrocents, thresholdPercent } = alert;
+  const { period } = alert;
   const kind = findLimitKind(alert);
-  // The list above has a forecast, a sudden spend or a summary in a sentence.
-  const isAtLimit = isThreshold(alert);
-  const now = isAtLimit ? limitNow(alert) : null;
-  const change = isAtLimit ? describeChange(alert, now) : "";
   const facts = {
     fired: <Time at={alert.firedAtMs} exact />,
     owner: (
@@ -80,19 +76,23 @@ function Facts({ page, alert, limitNow }: FactsProps) {
         </>
       ),
     period: nameWindow(alert),
-    "when it fired": !isAtLimit
-      ? null
-      : `${formatMoney(Number(spentMicrocents), currency)} spent, ${formatCount(thresholdPercent)} % of ${formatLimit(amountCents, currency)}`,
-    now:
-      now === null
-        ? null
-        : `${formatMoney(Number(now.spentMicrocents), currency)} spent of ${formatLimit(now.cents, currency)}`,
-    since: !isAtLimit
-      ? null
-      : [describeReset(alert, page.nowMs), change].filter((text) => text !== "").join(", ") || null,
-    requests: isCapReached(alert) ? "rejected from then on" : null,
+    // The list above has a forecast, a sudden spend or a summary in a sentence.
+    ...(isThreshold(alert) ? describeAtLimit(alert, limitNow(alert), page.nowMs) : {}),
   };
   return <Pairs facts={facts} />;
+}
+
+function describeAtLimit(alert: ListedAlert, now: ReturnType<LimitNow>, nowMs: number) {
+  const { currency, amountCents, spentMicrocents, thresholdPercent } = alert;
+  const spend = (microcents: bigint) => `${formatMoney(Number(microcents), currency)} spent`;
+  const limit = (cents: number) => formatLimit(cents, currency);
+  const states = [describeReset(alert, nowMs), describeChange(alert, now)].filter((text) => text !== "");
+  return {
+    "when it fired": `${spend(spentMicrocents)}, ${formatCount(thresholdPercent)} % of ${limit(amountCents)}`,
+    now: now === null ? null : `${spend(now.spentMicrocents)} of ${limit(now.cents)}`,
+    since: states.join(", ") || null,
+    requests: isCapReached(alert) ? "rejected from then on" : null,
+  };
 }
 
 function Deliveries({ page, alert }: { page: OrganizationPageCall; alert: ListedAlert }) {
