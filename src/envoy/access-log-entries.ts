@@ -2,7 +2,7 @@
 import type { ReportedEnd } from "../data-path/exchange/ends/reported-ends.ts";
 import { GUARDRAIL_DETAILS } from "../shared/contract/guardrail.ts";
 import { scrubBeginning } from "../shared/text/scrub.ts";
-import type { AccessLogMessage } from "./messages/codec.ts";
+import type { StreamAccessLogsMessage } from "./messages/codec.ts";
 import { REPORT_TAGS } from "./names.ts";
 
 /** How one request ended. */
@@ -28,7 +28,7 @@ export interface Block {
 const MAX_REASON_CHARACTERS = 100;
 
 /** Skips entries without a request id. */
-export function readEntries({ http_logs: logs }: AccessLogMessage): EndEntry[] {
+export function readEntries({ http_logs: logs }: StreamAccessLogsMessage): EndEntry[] {
   return (logs?.log_entry ?? []).flatMap(({ request, response, common_properties: common }): EndEntry[] => {
     if (request?.request_id === undefined) return [];
     const { request_id: requestId } = request;

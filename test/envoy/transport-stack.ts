@@ -9,7 +9,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 import type {
-  AccessLogMessage,
+  StreamAccessLogsMessage,
   CheckRequest,
   CheckResponse,
   ProcessingRequest,
@@ -34,7 +34,7 @@ export type Respond = (request: IncomingMessage, response: ServerResponse) => vo
 /** Lets everything pass, and marks what it saw: an upstream that gets a request without the mark was fooled. */
 export class PassingHandlers implements EnvoyHandlers {
   readonly ends: ProcessingStreamEnd[] = [];
-  readonly logged: AccessLogMessage[] = [];
+  readonly logged: StreamAccessLogsMessage[] = [];
   opened = 0;
   /** Messages without a reply, of requests with `x-test: silent`. */
   unanswered = 0;
@@ -56,7 +56,7 @@ export class PassingHandlers implements EnvoyHandlers {
     return new PassingListener(this, call);
   }
 
-  log(message: AccessLogMessage): void {
+  log(message: StreamAccessLogsMessage): void {
     this.logged.push(message);
   }
 

@@ -3,7 +3,7 @@
  * end, so that no part is rounded separately.
  */
 import { formatPrice } from "../../shared/money/money.ts";
-import { compileExpression } from "../../shared/usage/compile.ts";
+import { compileExpression } from "../../shared/text/compile-expression.ts";
 import { TOKEN_FIGURES } from "../../shared/usage/figures.ts";
 import {
   partsOf,

@@ -12,7 +12,7 @@ import { formatChargedPrice } from "../pricing/charged-price.ts";
 import type { ChosenRates } from "../pricing/price.ts";
 import type { ChargedTool } from "../pricing/tool-charges.ts";
 import { OTHER_TAGS, readTags } from "../../shared/usage/tags.ts";
-import { compileExpression } from "../../shared/usage/compile.ts";
+import { compileExpression } from "../../shared/text/compile-expression.ts";
 import { mapTokens, nameTokens, type TokenUsage } from "../../shared/usage/token-usage.ts";
 
 /**

@@ -23,7 +23,7 @@ export type ProcessingRequest = Message<"ProcessingRequest">;
 /** Reply on an ext_proc stream. Header values go into `raw_value`: Envoy ignores `value` here. */
 export type ProcessingResponse = Message<"ProcessingResponse">;
 /** Entries of Envoy's access log. */
-export type AccessLogMessage = Message<"StreamAccessLogsMessage">;
+export type StreamAccessLogsMessage = Message<"StreamAccessLogsMessage">;
 /** Request of a gRPC health check. */
 export type HealthCheckRequest = Message<"HealthCheckRequest">;
 /** Response to a gRPC health check. */
@@ -47,7 +47,7 @@ export interface MethodCodec<Request, Response> {
 interface GenericCodecs {
   readonly GENERIC_CHECK: MethodCodec<CheckRequest, CheckResponse>;
   readonly GENERIC_PROCESS: MethodCodec<ProcessingRequest, ProcessingResponse>;
-  readonly GENERIC_ACCESS_LOG: MethodCodec<AccessLogMessage, object>;
+  readonly GENERIC_ACCESS_LOG: MethodCodec<StreamAccessLogsMessage, object>;
   readonly GENERIC_HEALTH_CHECK: MethodCodec<HealthCheckRequest, HealthCheckResponse>;
   readonly GENERIC_HEALTH_WATCH: MethodCodec<HealthCheckRequest, HealthCheckResponse>;
 }

@@ -3,7 +3,7 @@
  * Equal to the generic decoder (checked by a property test) in two thirds of its time: no intermediate
  * objects, and texts from a table.
  */
-import { compileExpression } from "../../shared/usage/compile.ts";
+import { compileExpression } from "../../shared/text/compile-expression.ts";
 import { type Field, isScalar, tagOf } from "./message-fields.ts";
 import { type Message, RECEIVED, withParts } from "./messages.ts";
 import { checkEnd, once, ProtobufReader, skip, Unusual } from "./protobuf-reader.ts";

@@ -2,7 +2,7 @@
  * Encoders compiled from the table of messages. Byte for byte equal to the generic encoder (checked by a
  * property test) in a third of its time. They write backwards, so fields go from the highest number down.
  */
-import { compileExpression } from "../../shared/usage/compile.ts";
+import { compileExpression } from "../../shared/text/compile-expression.ts";
 import { type Field, isScalar, tagOf } from "./message-fields.ts";
 import { type Message, SENT, withParts } from "./messages.ts";
 import { ProtobufWriter } from "./protobuf-writer.ts";

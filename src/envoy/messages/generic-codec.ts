@@ -5,7 +5,7 @@
  */
 import { loadSync, type ServiceDefinition } from "@grpc/proto-loader";
 import type {
-  AccessLogMessage,
+  StreamAccessLogsMessage,
   CheckRequest,
   CheckResponse,
   HealthCheckRequest,
@@ -48,7 +48,7 @@ export const GENERIC_PROCESS = codecOf<ProcessingRequest, ProcessingResponse>(
   "Process",
 );
 /** Envoy's access log. */
-export const GENERIC_ACCESS_LOG = codecOf<AccessLogMessage, object>(
+export const GENERIC_ACCESS_LOG = codecOf<StreamAccessLogsMessage, object>(
   "envoy.service.accesslog.v3.AccessLogService",
   "StreamAccessLogs",
 );

@@ -3,7 +3,7 @@
  * `EnvoyServer` from the same options, and only knows the handlers by these types.
  */
 import type {
-  AccessLogMessage,
+  StreamAccessLogsMessage,
   CheckRequest,
   CheckResponse,
   ProcessingRequest,
@@ -18,7 +18,7 @@ export interface EnvoyHandlers {
   /** One call per ext_proc stream. Never throws. */
   openProcess(call: ProcessCall): ProcessListener;
   /** Entries of Envoy's access log. Never throws. */
-  log(message: AccessLogMessage): void;
+  log(message: StreamAccessLogsMessage): void;
   /** gRPC health: SERVING or NOT_SERVING. */
   isServing(): boolean;
 }

@@ -15,7 +15,7 @@ import { findFreePort, requireFree } from "./ports.ts";
 import { openSocketFolder, type SocketFolder } from "./socket-folder.ts";
 import { programFile } from "../../shared/host/package-files.ts";
 
-const TEMPLATE = programFile("operation/launcher/default-gateway.yaml");
+const CONFIG_TEMPLATE = programFile("operation/launcher/default-gateway.yaml");
 
 /** Returns where `up` stores its data without a configuration. */
 function defaultDataDir(workingFolder: string): string {
@@ -33,7 +33,7 @@ interface DefaultConfigValues {
 function writeDefaultConfig(values: DefaultConfigValues): string {
   const path = join(values.dataDir, "gateway.yaml");
   mkdirSync(values.dataDir, { recursive: true, mode: 0o700 });
-  writeFileSync(path, fillTemplate(readFileSync(TEMPLATE, "utf8"), values));
+  writeFileSync(path, fillTemplate(readFileSync(CONFIG_TEMPLATE, "utf8"), values));
   return path;
 }
 

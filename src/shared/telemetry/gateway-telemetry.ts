@@ -12,7 +12,17 @@ import { startReports, startWorkerTelemetry, type WorkerGauges } from "./worker-
 import type { CounterSeries, HistogramSeries } from "./series.ts";
 
 /** Operations whose latency matters on the request path; others include whole scans. */
-const TIMED = ["admit", "lookUpKey", "hold", "charge", "renew", "close", "forget", "recordRequest", "timeMs"];
+const TIMED_OPERATIONS = [
+  "admit",
+  "lookUpKey",
+  "hold",
+  "charge",
+  "renew",
+  "close",
+  "forget",
+  "recordRequest",
+  "timeMs",
+];
 
 /** Measures the latency of the store's operations and counts failures. */
 export class RedisMeter {
@@ -23,7 +33,7 @@ export class RedisMeter {
 
   constructor({ redisLatency, redisErrors }: Pick<Metrics, "redisLatency" | "redisErrors">) {
     this.#series = new Map(
-      TIMED.map((operation) => {
+      TIMED_OPERATIONS.map((operation) => {
         const latency = redisLatency.series({ operation });
         const errors = redisErrors.series({ operation });
         return [operation, { latency, errors }] as const;

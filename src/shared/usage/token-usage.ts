@@ -2,7 +2,7 @@
  * Tokens of a request by kind, with the same kinds in responses of upstreams, prices, usage, metrics and the
  * request log.
  */
-import { compileExpression } from "./compile.ts";
+import { compileExpression } from "../text/compile-expression.ts";
 import { TOKEN_FIGURES, type TokenFigure } from "./figures.ts";
 
 type Table = typeof TOKEN_FIGURES;

@@ -3,7 +3,7 @@
  * write. As with `script-layouts.ts`, both sides are made from this table: `listOf.hold({ … })` here, `--
  * @row` in Lua.
  */
-import { compileExpression } from "../../../shared/usage/compile.ts";
+import { compileExpression } from "../../../shared/text/compile-expression.ts";
 
 export const ROWS = {
   /** A request among the arguments of `admit.lua`. */

@@ -3,7 +3,7 @@
  * `compileInput` turns a caller's named values into a list, and `-- @input` in a script becomes locals that
  * unpack the list (`lua-text.ts`). So positions occur nowhere else.
  */
-import { compileExpression } from "../../../shared/usage/compile.ts";
+import { compileExpression } from "../../../shared/text/compile-expression.ts";
 
 /** Type of an argument in Lua: a text, a number, or whether it is set. */
 type ArgumentKind = "text" | "number" | "flag";

@@ -5,7 +5,7 @@
  */
 import * as z from "zod";
 import { formatJsonText } from "../../../shared/text/json-text.ts";
-import { compileExpression } from "../../../shared/usage/compile.ts";
+import { compileExpression } from "../../../shared/text/compile-expression.ts";
 import { mapTokens, rateOf, TOKEN_KINDS, type TokenUsage } from "../../../shared/usage/token-usage.ts";
 import { type Check, type RequestTimeline, type RequestTrace, UNKNOWN_TRACE } from "../types/reporting.ts";
 import type { RequestIdentity } from "../types/settlement.ts";

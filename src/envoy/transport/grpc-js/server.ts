@@ -12,7 +12,7 @@ import {
 } from "@grpc/grpc-js";
 import {
   ACCESS_LOG,
-  type AccessLogMessage,
+  type StreamAccessLogsMessage,
   CHECK,
   HEALTH_CHECK,
   HEALTH_WATCH,
@@ -164,8 +164,8 @@ function addAccessLog(server: Server, handlers: EnvoyHandlers): void {
     server,
     "clientStream",
     ACCESS_LOG,
-    (call: ServerReadableStream<AccessLogMessage, object>, callback: sendUnaryData<object>) => {
-      call.on("data", (message: AccessLogMessage) => handlers.log(message));
+    (call: ServerReadableStream<StreamAccessLogsMessage, object>, callback: sendUnaryData<object>) => {
+      call.on("data", (message: StreamAccessLogsMessage) => handlers.log(message));
       call.on("end", () => callback(null, {}));
     },
   );

@@ -25,10 +25,10 @@ import { SUMMARY_PROMPT } from "../../conversation/compaction.ts";
 import type { ParsedMessage } from "../../conversation/parts.ts";
 import type { Compaction } from "../answer-settings.ts";
 
-const PROMPT: ParsedMessage = { role: "user", parts: [{ kind: "text", text: SUMMARY_PROMPT }] };
+const SUMMARY_REQUEST: ParsedMessage = { role: "user", parts: [{ kind: "text", text: SUMMARY_PROMPT }] };
 
 /** Settings of a summary, which consists of text only. */
-const TEXT_ONLY = {
+const SUMMARY_SETTINGS = {
   // Tools stay declared: the upstream has read them before, and its prompt cache begins with them.
   toolChoice: { mode: "none", disablesParallel: false },
   responseFormat: null,
@@ -50,7 +50,7 @@ function readCompaction(items: readonly Item[], purpose: RequestPurpose): Compac
 
 /** Appends the request for a summary to the conversation. */
 function askForSummary(request: ParsedResponsesRequest): ParsedResponsesRequest {
-  return { ...request, ...TEXT_ONLY, messages: [...request.messages, PROMPT] };
+  return { ...request, ...SUMMARY_SETTINGS, messages: [...request.messages, SUMMARY_REQUEST] };
 }
 
 /** Returns the user's message as the answer of `compact` repeats it. */
