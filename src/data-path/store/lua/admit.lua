@@ -77,28 +77,29 @@ if is_known and hash ~= presented_hash then
   local former_hash, former_until = unpack(redis.call('HMGET', key_record, 'former_hash', 'former_until'))
   is_known = former_hash == presented_hash and now_ms < number_or_zero(former_until)
 end
-local key, of_organization
+-- Rare settings only (stamp.lua); limits and rate are read above.
+local key_rare, organization_rare
 if is_known then
-  key = read_rare(key_record, key_version, key_stamp,
+  key_rare = read_rare(key_record, key_version, key_stamp,
     'deleted_at disabled expires_at max_concurrent raises session_cap_cents session_budgets_until token_limits user_id group_id',
     'disabled')
-  of_organization = read_rare(organization, organization_version, organization_stamp,
+  organization_rare = read_rare(organization, organization_version, organization_stamp,
     'deleted_at strict_caps suspended raises member_limits session_cap_cents token_limits',
     'strict_caps suspended')
 end
-if not is_known or key.deleted_at or of_organization.deleted_at then
+if not is_known or key_rare.deleted_at or organization_rare.deleted_at then
   return { 'unknown_key', integer(now_ms) }
 end
 
 local rpm = tonumber(rpm_text)
-local expires_at_ms = key.expires_at and tonumber(key.expires_at)
-local max_concurrent = key.max_concurrent and tonumber(key.max_concurrent)
+local expires_at_ms = key_rare.expires_at and tonumber(key_rare.expires_at)
+local max_concurrent = key_rare.max_concurrent and tonumber(key_rare.max_concurrent)
 
 -- User and group of the request. The group from the caller's token comes first, then the key's own, then its user's.
 -- Deleted users and groups are ignored; the key keeps working.
 local user_id, group_id, owner_ids = '', '', ''
 local user_version, user_stamp, user, group_version, group_stamp, group
-if key.user_id or key.group_id or wanted_group_id ~= '' then
+if key_rare.user_id or key_rare.group_id or wanted_group_id ~= '' then
   -- Reads a user or a group: version, stamp and rare settings; nothing if it does not exist or was deleted.
   local function read_rare_owner(kind, id)
     if not id then
@@ -113,42 +114,42 @@ if key.user_id or key.group_id or wanted_group_id ~= '' then
     end
     return version, stamp, rare
   end
-  user_version, user_stamp, user = read_rare_owner('user', key.user_id)
-  group_id = wanted_group_id ~= '' and wanted_group_id or key.group_id
+  user_version, user_stamp, user = read_rare_owner('user', key_rare.user_id)
+  group_id = wanted_group_id ~= '' and wanted_group_id or key_rare.group_id
   group_version, group_stamp, group = read_rare_owner('group', group_id)
   if not group and wanted_group_id ~= '' then
-    group_id = key.group_id
+    group_id = key_rare.group_id
     group_version, group_stamp, group = read_rare_owner('group', group_id)
   end
   if not group and user then
     group_id = user.group_id
     group_version, group_stamp, group = read_rare_owner('group', group_id)
   end
-  user_id = user and key.user_id or ''
+  user_id = user and key_rare.user_id or ''
   group_id = group and group_id or ''
   owner_ids = user_id ~= '' and group_id ~= '' and user_id .. '.' .. group_id or user_id .. group_id
 end
 
 -- Inline instead of functions, which Redis would create again in each run.
 local refusal
-if key.disabled then
+if key_rare.disabled then
   refusal = 'key_disabled'
 elseif expires_at_ms and now_ms >= expires_at_ms then
   refusal = 'key_expired'
 elseif user and user.disabled then
   refusal = 'user_disabled'
-elseif of_organization.suspended then
+elseif organization_rare.suspended then
   refusal = 'organization_suspended'
 end
 
 -- Most keys have no token limits. Otherwise those of key, user, group and organization are checked in turn.
 local buckets, bucket_names, token_limit, stored_units, stored_at = nil, '', '', nil, nil
 -- @include token-units.lua
-if not refusal and (key.token_limits or of_organization.token_limits or user and user.token_limits
+if not refusal and (key_rare.token_limits or organization_rare.token_limits or user and user.token_limits
   or group and group.token_limits) then
   buckets = {}
   for place = 1, 4 do
-    local record = place == 1 and key or place == 2 and user or place == 3 and group or place == 4 and of_organization
+    local record = place == 1 and key_rare or place == 2 and user or place == 3 and group or place == 4 and organization_rare
     local limits = record and record.token_limits
     if limits then
       local scope = place == 1 and 'key' or place == 2 and 'user' or place == 3 and 'group' or 'organization'
@@ -182,7 +183,7 @@ local caps_told, reached, named = '', nil, nil
 -- The list of rejected requests shows the monthly caps of key and organization together, any other cap by itself.
 local key_cap, organization_cap, is_named_shown = '', '', false
 local number, month = math.floor(now_ms / 86400000), string.sub(spend, -7)
-local has_members = user and (not user.group_id and of_organization.member_limits
+local has_members = user and (not user.group_id and organization_rare.member_limits
   or user.group_id and (user.group_id ~= group_id or group.member_limits))
 if metered and not refusal and (has_members or (key_limits or '') ~= '' or (organization_limits or '') ~= ''
   or user and user.limits or group and group.limits) then
@@ -207,22 +208,21 @@ if metered and not refusal and (has_members or (key_limits or '') ~= '' or (orga
         spent = spent, place = caps_count }
     end
   end
+  local visit_caps = create_cap_reader(organization, number, month, now_ms, false, visit)
   if (key_limits or '') ~= '' then
-    each_cap(organization, 'key', 'key:' .. key_id, key_limits, key.raises or '', number, month, now_ms, false, visit)
+    visit_caps('key', 'key:' .. key_id, key_limits, key_rare.raises or '')
   end
   if user then
 -- @include inherited-limits.lua
     local of_members = group and user.group_id == group_id and (group.member_limits or '')
-      or member_limits_of(organization, user.group_id, of_organization.member_limits or '')
-    each_cap(organization, 'user', 'user:' .. user_id, with_member_limits(user.limits or '', of_members), user.raises or '',
-      number, month, now_ms, false, visit)
+      or member_limits_of(organization, user.group_id, organization_rare.member_limits or '')
+    visit_caps('user', 'user:' .. user_id, with_member_limits(user.limits or '', of_members), user.raises or '')
   end
   if group and group.limits then
-    each_cap(organization, 'group', 'group:' .. group_id, group.limits, group.raises or '', number, month, now_ms, false, visit)
+    visit_caps('group', 'group:' .. group_id, group.limits, group.raises or '')
   end
   if (organization_limits or '') ~= '' then
-    each_cap(organization, 'organization', 'organization', organization_limits, of_organization.raises or '', number, month,
-      now_ms, false, visit)
+    visit_caps('organization', 'organization', organization_limits, organization_rare.raises or '')
   end
   if reached then
 -- @include windows.lua
@@ -262,7 +262,7 @@ else
   key_cap, organization_cap = '', ''
 end
 
-local can_enter = not of_organization.strict_caps and not max_concurrent
+local can_enter = not organization_rare.strict_caps and not max_concurrent
 local deadline_ms = integer(now_ms + ENTERED_MS)
 local in_flight_deadline_ms = integer(now_ms + ENTERED_IN_FLIGHT_MS)
 -- Calls without cost take no tokens.
@@ -308,7 +308,7 @@ for position = FIRST_FURTHER_ARGUMENT, #ARGV, 4 do
 -- @include refused.lua
     add_refused(refused, request_id, {
       key = key_id, route = route, decision = decision, bucket = bucket_name, rpm = rpm_text, hard_cap_cents = key_cap,
-      max_concurrent = key.max_concurrent or '', expires_at = key.expires_at or '', spent = key_spent or '0',
+      max_concurrent = key_rare.max_concurrent or '', expires_at = key_rare.expires_at or '', spent = key_spent or '0',
       currency = redis.call('HGET', organization, 'currency') or '',
       organization_hard_cap_cents = organization_cap, organization_spent = organization_spent or '0',
       remaining = integer(remaining), capacity = integer(capacity), retry_after = integer(retry_after_s), concurrent = others,
@@ -401,8 +401,8 @@ if settings_version == known_version then
   settings_version = ''
 else
 -- @include lists.lua
-  key_stamp = renew_stamp(key_record, key_version, key_stamp, now_us, key)
-  organization_stamp = renew_stamp(organization, organization_version, organization_stamp, now_us, of_organization)
+  key_stamp = renew_stamp(key_record, key_version, key_stamp, now_us, key_rare)
+  organization_stamp = renew_stamp(organization, organization_version, organization_stamp, now_us, organization_rare)
   if user_version then
     user_stamp = renew_stamp(sibling(organization, 'user:' .. user_id), user_version, user_stamp, now_us, user)
   end
@@ -427,8 +427,8 @@ else
   end
   settings = write_list(texts)
 end
-local are_sessions_capped = key.session_cap_cents or of_organization.session_cap_cents
-  or key.session_budgets_until and tonumber(key.session_budgets_until) > now_ms
+local are_sessions_capped = key_rare.session_cap_cents or organization_rare.session_cap_cents
+  or key_rare.session_budgets_until and tonumber(key_rare.session_budgets_until) > now_ms
 return string.format('["decided","%d","%d","%s",%s,[%s],[%s],"%s","%s","%s","%s","%s"]', now_ms, capacity, settings_version,
   settings, decided, caps_told, named and named.place or '', bucket_names, token_limit,
   are_sessions_capped and '1' or '', alerts_fired)

@@ -122,8 +122,9 @@ if session or owners ~= '' or (key[1] or '') ~= '' or (of_organization[1] or '')
     caps[#caps + 1] = { scope = scope, subject = subject, period = period, cents = cents, raised = raised, spent = spent,
       held = held }
   end
+  local collect_caps = create_cap_reader(organization, number, month, now_ms, strict, collect)
   for _, owner in ipairs(owners_of(organization, key_id, key, of_organization, owners)) do
-    each_cap(organization, owner.scope, owner.subject, owner.limits, owner.raises, number, month, now_ms, strict, collect)
+    collect_caps(owner.scope, owner.subject, owner.limits, owner.raises)
   end
   local named = find_refusing(caps)
   if named then

@@ -1,9 +1,9 @@
--- Alerts: 80 % and 100 % of a budget, 90 % and 100 % of a hard cap, of each owner and window; for days only 100 %,
--- unless the organization wants all. A limit can have own percentages in place of the first; 100 % always fires. Tested by level, spend >= threshold and not fired yet: the first step past it
--- fires it, once per subject, amount, threshold and window. The alert enters the list and the outbox in the same step
--- as the spend that reached it, as a change that puts the limit below the spend, and at the latest as the first
--- rejection by a cap: some caps are reached without a charge, such as one whose increase has ended, or lowered member
--- limits.
+-- Spend alerts: at 80 % and 100 % of a budget, 90 % and 100 % of a hard cap, of each owner and window. For days only at
+-- 100 %, unless the organization wants all. A limit's own percentages replace the first; 100 % always fires.
+--
+-- An alert fires once per subject, amount, percentage and window. It enters the list and the outbox with the first of
+-- these steps: a charge that reaches it, a change that puts the limit below the spend, a rejection by a cap. A cap can
+-- be reached without a charge when an increase ends or when member limits decrease.
 --
 -- Spend is the number that caps are compared with: the cost of ended requests, and a lower bound of the cost of those
 -- in flight.
@@ -28,8 +28,8 @@ local function create_alert_id(now_ms, member)
     .. string.sub('89ab', variant, variant) .. string.sub(hash, 5, 7) .. '-' .. string.sub(hash, 8, 19)
 end
 
--- Adds an alert to the message as field, value, field, value …, including its id. A program of schema 1 delivers the
--- first of them. Optional fields follow the common ones.
+-- Adds an alert to the message as field, value, field, value …, including its id. Optional fields follow the common
+-- ones.
 local function add_alert(message, names, member, limit, percent, spent)
   local now_ms = now_milliseconds()
   local id = create_alert_id(now_ms, member)
