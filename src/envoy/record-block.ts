@@ -1,6 +1,6 @@
 /**
  * Records what a guardrail between ext_authz and ext_proc has blocked: Envoy's report is the only trace of it. A
- * blocked request never reached ext_proc; its entry among the holds is removed and it costs nothing. A blocked
+ * blocked request never reached ext_proc; its entry among the open requests is removed and it costs nothing. A blocked
  * response is charged in full, and its entry in the list of recent requests gets the error.
  */
 import {

@@ -10,7 +10,7 @@ import { setTimeout } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { describe, expect, it } from "vitest";
 import { hashKey } from "../../src/data-path/auth/key-format.ts";
-import { holdsKey, inflightKey, refusedKey } from "../../src/data-path/store/redis/keys.ts";
+import { openRequestsKey, inflightKey, refusedKey } from "../../src/data-path/store/redis/keys.ts";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
 import { type HttpAnswer, readError } from "../support/http.ts";
 import { finishChunk, textChunk, textCompletion, usageChunk } from "../support/scripted-answer.ts";
@@ -207,7 +207,7 @@ describe("two keys in flight ahead of their admission", () => {
         );
         await waitFor(
           "one admission",
-          async () => (await redis.zcard(holdsKey(admitted.organizationId))) === 1,
+          async () => (await redis.zcard(openRequestsKey(admitted.organizationId))) === 1,
         );
       } finally {
         redis.disconnect();
@@ -248,7 +248,7 @@ describe.each([
         await Promise.all(Array.from({ length: CLIENTS }, async () => leave(stayMs)));
       }
       const countEntries = async () =>
-        (await redis.zcard(holdsKey(key.organizationId))) +
+        (await redis.zcard(openRequestsKey(key.organizationId))) +
         (await redis.zcard(inflightKey(key.organizationId, key.id)));
       await waitFor("their entries to go", async () => (await countEntries()) === 0, { timeoutMs: 5_000 });
       expect(await countEntries()).toBe(0);
@@ -267,7 +267,7 @@ describe("a key that abandons hundreds of requests behind their headers", () => 
     const redis = new Redis(join(alone.stack.dir, "run/redis.sock"));
     try {
       const requests = Array.from({ length: ABANDONED }, () => sendHeadersAlone(hostile));
-      const entered = () => redis.zcard(holdsKey(hostile.organizationId));
+      const entered = () => redis.zcard(openRequestsKey(hostile.organizationId));
       await waitFor("all are admitted", async () => (await entered()) >= ABANDONED);
       for (const request of requests) request.destroy();
     } finally {

@@ -10,7 +10,7 @@ import { textCompletion } from "../support/scripted-answer.ts";
 import type { OrganizationSettings } from "../../src/shared/settings/organization.ts";
 import type { CreatedKey } from "../support/test-key.ts";
 import { createGate, waitFor } from "../support/wait.ts";
-import { holdsKey } from "../../src/data-path/store/redis/keys.ts";
+import { openRequestsKey } from "../../src/data-path/store/redis/keys.ts";
 import {
   connectRedis,
   GOLD_MODEL,
@@ -141,7 +141,7 @@ describe("a currency that is changed behind an admission", () => {
     const key = await chat.stack.createKey(HELD);
     const end = await admitFirst(key, chatBody());
     const redis = connectRedis(chat.stack);
-    await redis.del(holdsKey(key.organizationId));
+    await redis.del(openRequestsKey(key.organizationId));
     redis.disconnect();
     expect(await changeOrganization(key, { currency: "EUR" })).toBe("changed");
     const { status, text } = await end();

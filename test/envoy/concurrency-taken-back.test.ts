@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { holdsKey, inflightKey } from "../../src/data-path/store/redis/keys.ts";
+import { openRequestsKey, inflightKey } from "../../src/data-path/store/redis/keys.ts";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
 import { TRANSPORTS_UNDER_TEST } from "../support/gateway-config.ts";
 import { textCompletion } from "../support/scripted-answer.ts";
@@ -52,7 +52,7 @@ describe.each(STACKS)("a limit of concurrent requests, $workers of $transport", 
     await (await chat.stack.store()).changeKey(reference, { maxConcurrentRequests }, null);
   };
   const entries = ({ organizationId, id }: CreatedKey): Promise<number[]> =>
-    Promise.all([redis.zcard(holdsKey(organizationId)), redis.zcard(inflightKey(organizationId, id))]);
+    Promise.all([redis.zcard(openRequestsKey(organizationId)), redis.zcard(inflightKey(organizationId, id))]);
 
   /** Scripts of the gateway that Redis keeps waiting. */
   async function countWaiting(): Promise<number> {

@@ -203,7 +203,10 @@ describe("a guardrail in Envoy's chain", () => {
     for (const row of await rowsOf(key, 6)) {
       expect(row).toMatchObject({ ...CAUSE, status: 403, costMicrocents: 0n });
     }
-    await waitFor("no entries", async () => (await redis!.zcard(`igw:{${key.organizationId}}:holds`)) === 0);
+    await waitFor(
+      "no entries",
+      async () => (await redis!.zcard(`igw:{${key.organizationId}}:open-requests`)) === 0,
+    );
     expect(await spentBy(key)).toBe(0n);
   });
 

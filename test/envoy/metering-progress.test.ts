@@ -85,14 +85,14 @@ describe("requests that need no hold", () => {
     gate.release();
     expect((await sent).status).toBe(200);
     await waitFor("its record to be deleted", async () => (await readRecords()).length === 0);
-    expect(await redis.zcard(`igw:{${key.organizationId}}:holds`)).toBe(0);
+    expect(await redis.zcard(`igw:{${key.organizationId}}:open-requests`)).toBe(0);
   });
 
   it("leave Redis's holds within a second when they are refused for what is in their body", async () => {
     const key = await chat.stack.createKey();
     const { status } = await chat.send({ key: key.key, body: chatBody({ model: "acme/unknown" }) });
     expect(status).toBe(400);
-    await expect.poll(() => redis.zcard(`igw:{${key.organizationId}}:holds`), POLL).toBe(0);
+    await expect.poll(() => redis.zcard(`igw:{${key.organizationId}}:open-requests`), POLL).toBe(0);
   });
 
   it("go upstream when Redis does not answer any more, and their charge is on record once it does", async () => {
@@ -116,11 +116,11 @@ describe("holds", () => {
     chat.upstream.answer({ kind: "json", before: gate, body: textCompletion("x", USAGE) });
     const sent = chat.send({ key: key.key, body: chatBody() });
     await chat.upstream.waitForRequests(1);
-    openRequests = await redis.zcard(`igw:{${key.organizationId}}:holds`);
+    openRequests = await redis.zcard(`igw:{${key.organizationId}}:open-requests`);
     gate.release();
     await sent;
     expect(openRequests).toBe(1);
-    expect(await redis.zcard(`igw:{${key.organizationId}}:holds`)).toBe(0);
+    expect(await redis.zcard(`igw:{${key.organizationId}}:open-requests`)).toBe(0);
   });
 
   it("leave nothing behind once their requests are settled", async () => {
@@ -129,7 +129,7 @@ describe("holds", () => {
     await Promise.all(Array.from({ length: 20 }, () => chat.send({ key: key.key, body: chatBody() })));
     const readLeft = () => redis.keys(`igw:{${key.organizationId}}:request:*`);
     await waitFor("the records to be deleted", async () => (await readLeft()).length === 0);
-    expect(await redis.zcard(`igw:{${key.organizationId}}:holds`)).toBe(0);
+    expect(await redis.zcard(`igw:{${key.organizationId}}:open-requests`)).toBe(0);
   });
 
   it("keep a request from the upstream when Redis does not answer, and it costs nothing", async () => {
@@ -147,7 +147,7 @@ describe("holds", () => {
     expect(rows[0]).toMatchObject({ status: 503, errorCode: "gateway_unavailable", costMicrocents: 0n });
     await waitFor(
       "the hold to be gone",
-      async () => (await redis.zcard(`igw:{${key.organizationId}}:holds`)) === 0,
+      async () => (await redis.zcard(`igw:{${key.organizationId}}:open-requests`)) === 0,
     );
     expect(await readSpend(chat.stack, key)).toEqual({ key: 0n, organization: 0n });
   });

@@ -93,7 +93,10 @@ describe("GET /metrics under load", () => {
     expect(sumOf(samples, `${METRICS.requestBody.name}_count`)).toBe(total);
     expect(sumOf(samples, METRICS.workersReporting.name)).toBe(2);
     expect(sumOf(samples, METRICS.unadmitted.name)).toBe(0);
-    await waitFor("no hold to be open", async () => sumOf(await scrape(), METRICS.openHolds.name) === 0);
+    await waitFor(
+      "no hold to be open",
+      async () => sumOf(await scrape(), METRICS.requestsInFlight.name) === 0,
+    );
   });
 
   it("has no label that an upstream made up as its error's code", async () => {

@@ -6,7 +6,7 @@ import { request } from "node:http";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { holdsKey } from "../../src/data-path/store/redis/keys.ts";
+import { openRequestsKey } from "../../src/data-path/store/redis/keys.ts";
 import { WAIT_DIVISOR_VARIABLE } from "../../src/shared/time/internal-waits.ts";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
 import { textChunk } from "../support/scripted-answer.ts";
@@ -37,7 +37,7 @@ async function nowMs(): Promise<number> {
 
 /** Of the only request in flight of this organization; null: there is none. */
 async function readDeadline({ organizationId }: CreatedKey): Promise<number | null> {
-  const [, deadline] = await redis.zrange(holdsKey(organizationId), "0", "0", "WITHSCORES");
+  const [, deadline] = await redis.zrange(openRequestsKey(organizationId), "0", "0", "WITHSCORES");
   return deadline === undefined ? null : Number(deadline);
 }
 

@@ -8,7 +8,7 @@ import {
   type RedisClient,
   waitUntilReady,
 } from "../../src/data-path/store/redis/client.ts";
-import { holdsKey, spendKey } from "../../src/data-path/store/redis/keys.ts";
+import { openRequestsKey, spendKey } from "../../src/data-path/store/redis/keys.ts";
 import { createStore } from "../../src/data-path/store/redis-store.ts";
 import type { Store } from "../../src/data-path/store/types.ts";
 import { windowName } from "../../src/data-path/store/usage/windows.ts";
@@ -174,7 +174,7 @@ export async function startFaultStackOn(server: FaultServer, overrides: object =
   };
   const hasLeft = async (owners: readonly OfOrganization[]): Promise<boolean> => {
     await reconnect();
-    const counts = owners.map(({ organizationId }) => connected.zcard(holdsKey(organizationId)));
+    const counts = owners.map(({ organizationId }) => connected.zcard(openRequestsKey(organizationId)));
     return (await Promise.all(counts)).every((count) => count === 0);
   };
   // Another seed has each fault meet other kinds.
@@ -265,7 +265,7 @@ async function countInFlight(
   try {
     const [seconds] = await client.time();
     const nowMs = Number(seconds) * 1000;
-    const entered = await client.zrange(holdsKey(organizationId), "0", "-1");
+    const entered = await client.zrange(openRequestsKey(organizationId), "0", "-1");
     const isInFlight = async (id: string): Promise<boolean> =>
       nowMs - (timeOfId(id) ?? 0) < (sent.has(id) ? RECORDED_AFTER_MS : NEVER_SENT_AFTER_MS) ||
       (await client.hget(`igw:{${organizationId}}:request:${id}`, "state")) === "open";

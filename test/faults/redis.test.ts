@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readLateCharges, readLoggedUsage } from "../../src/data-path/request-log/read-usage.ts";
 import { rebuildUsage } from "../../src/data-path/request-log/rebuild-usage.ts";
 import { verifyUsage } from "../../src/data-path/request-log/verify-usage.ts";
-import { holdsKey, requestBucketKey } from "../../src/data-path/store/redis/keys.ts";
+import { openRequestsKey, requestBucketKey } from "../../src/data-path/store/redis/keys.ts";
 import { addTestKey, type CreatedKey } from "../support/test-key.ts";
 import { createGate, waitFor } from "../support/wait.ts";
 import { sendOne, type Sent } from "./fault-load.ts";
@@ -202,7 +202,7 @@ describe("the request log", () => {
     // Admissions that were not answered are in flight until they are overdue.
     const isQuiet = async () => {
       const holds = await Promise.all(
-        [...logged.rows.keys()].map((id) => redis.command("ZCARD", holdsKey(id))),
+        [...logged.rows.keys()].map((id) => redis.command("ZCARD", openRequestsKey(id))),
       );
       return holds.every((count) => count === 0);
     };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { holdsKey } from "../../src/data-path/store/redis/keys.ts";
+import { openRequestsKey } from "../../src/data-path/store/redis/keys.ts";
 import type { CreatedKey } from "../support/test-key.ts";
 import { waitFor } from "../support/wait.ts";
 import { LOST_STREAM_MS } from "./fault-accounts.ts";
@@ -99,7 +99,7 @@ it("nothing of it changes when the gateway is stopped, its usage verified and re
 async function waitUntilClosed(keys: readonly CreatedKey[]): Promise<void> {
   const list = async (): Promise<string[]> => {
     const holds = keys.map(({ organizationId }) =>
-      faults.redis.command("ZRANGE", holdsKey(organizationId), "0", "-1"),
+      faults.redis.command("ZRANGE", openRequestsKey(organizationId), "0", "-1"),
     );
     return ((await Promise.all(holds)) as string[][]).flat();
   };

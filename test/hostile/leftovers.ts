@@ -1,7 +1,7 @@
 /** What an organization has in Redis of requests that are over: nothing, once all of it was settled. */
 import { join } from "node:path";
 import { Redis } from "ioredis";
-import { holdsKey, requestKey } from "../../src/data-path/store/redis/keys.ts";
+import { openRequestsKey, requestKey } from "../../src/data-path/store/redis/keys.ts";
 import type { Stack } from "../support/stack.ts";
 
 export interface Leftovers {
@@ -25,7 +25,7 @@ export async function readRedisBytes(redis: Redis): Promise<number> {
 }
 
 export async function readLeftovers(redis: Redis, organizationId: string): Promise<Leftovers> {
-  const entered = await redis.zrange(holdsKey(organizationId), "0", "-1");
+  const entered = await redis.zrange(openRequestsKey(organizationId), "0", "-1");
   const states = await Promise.all(entered.map((id) => redis.hget(requestKey(organizationId, id), "state")));
   const names = await redis.keys(`igw:{${organizationId}}:*`);
   const inflight = names.filter((name) => name.includes(":inflight:"));

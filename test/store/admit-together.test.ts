@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { holdsKey, inflightKey } from "../../src/data-path/store/redis/keys.ts";
+import { openRequestsKey, inflightKey } from "../../src/data-path/store/redis/keys.ts";
 import {
   addTestKey,
   admitInput,
@@ -48,7 +48,7 @@ describe("admissions of one turn", () => {
     const resets = admissions.slice(0, 10).map(({ bucket }) => bucket.resetMs);
     expect(resets).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((tokens) => tokens * 60_000));
     expect(admissions.map(({ isEntered }) => isEntered)).toEqual(rows.map(([each]) => each === "admitted"));
-    expect(await test.client.zcard(holdsKey(key.organizationId))).toBe(10);
+    expect(await test.client.zcard(openRequestsKey(key.organizationId))).toBe(10);
     expect(await test.client.zcard(inflightKey(key.organizationId, key.keyId))).toBe(10);
     const { items } = await test.store.listRequests(key.organizationId, { limit: 10, after: null });
     expect(items).toHaveLength(3);

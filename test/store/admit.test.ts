@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { KeySettings } from "../../src/shared/settings/key.ts";
 import type { OrganizationSettings } from "../../src/shared/settings/organization.ts";
-import { holdsKey, inflightKey } from "../../src/data-path/store/redis/keys.ts";
+import { openRequestsKey, inflightKey } from "../../src/data-path/store/redis/keys.ts";
 import {
   addTestKey,
   admitInput,
@@ -92,7 +92,7 @@ describe("admit", () => {
     });
   });
 
-  it("enters a request that needs no hold among its organization's holds, for a minute, and in flight for ten seconds", async () => {
+  it("enters a request that needs no hold among its organization's open requests, for a minute, and in flight for ten seconds", async () => {
     const key = await createTestKey(
       test.store,
       { limits: monthLimits({ cap: 10 }) },
@@ -101,7 +101,7 @@ describe("admit", () => {
     const input = admitInput(key);
     const before = await test.store.timeMs();
     expect(known(await test.store.admit(input))).toMatchObject({ decision: "admitted", isEntered: true });
-    const entries = await test.client.zrange(holdsKey(key.organizationId), "0", "-1", "WITHSCORES");
+    const entries = await test.client.zrange(openRequestsKey(key.organizationId), "0", "-1", "WITHSCORES");
     expect(entries[0]).toBe(input.requestId);
     expect(Number(entries[1])).toBeGreaterThanOrEqual(before + 60_000);
     expect(Number(entries[1])).toBeLessThanOrEqual((await test.store.timeMs()) + 60_000);
@@ -125,8 +125,8 @@ describe("admit", () => {
       nowMs - 1,
       "req_left",
     );
-    // A record has the same deadline among the holds.
-    await test.client.zadd(holdsKey(key.organizationId), pausedMs, "req_paused");
+    // A record has the same deadline among the open requests.
+    await test.client.zadd(openRequestsKey(key.organizationId), pausedMs, "req_paused");
     await test.store.admit(admitInput(key, { requestId: "req_1ff" }));
     expect(await test.client.zcard(inFlight)).toBe(4);
     await test.store.admit(admitInput(key, { requestId: "req_200" }));
@@ -140,12 +140,12 @@ describe("admit", () => {
       organization: {},
       key: { maxConcurrentRequests: 5 },
     },
-  ])("has a request $why among the holds until its hold, and not in flight", async (row) => {
+  ])("has a request $why among the open requests until its hold, and not in flight", async (row) => {
     const key = await createTestKey(test.store, row.key, row.organization);
     const input = admitInput(key);
     const before = await test.store.timeMs();
     expect(known(await test.store.admit(input))).toMatchObject({ decision: "admitted", isEntered: false });
-    const holds = holdsKey(key.organizationId);
+    const holds = openRequestsKey(key.organizationId);
     const entered = Number(await test.client.zscore(holds, input.requestId));
     expect(entered).toBeGreaterThanOrEqual(before + 60_000);
     expect(await test.client.exists(inflightKey(key.organizationId, key.keyId))).toBe(0);
@@ -167,7 +167,7 @@ describe("admit", () => {
   ])("enters no request $why", async ({ key: settings = {}, input = {} }) => {
     const key = await createTestKey(test.store, settings);
     expect(await admitKnown(test.store, key, input)).toMatchObject({ isEntered: false });
-    expect(await test.client.zcard(holdsKey(key.organizationId))).toBe(0);
+    expect(await test.client.zcard(openRequestsKey(key.organizationId))).toBe(0);
   });
 
   it.each([

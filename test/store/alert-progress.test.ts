@@ -53,7 +53,7 @@ describe("a progress charge", () => {
     const estimate = { totalMicrocents: 9n * CENT, tokens };
     await test.store.charge(chargeInput(stream, 1, 1n * CENT, { estimate, estimated: true }));
     expect(await summarize(key.organizationId)).toEqual([]);
-    await test.client.zadd(`igw:{${key.organizationId}}:holds`, 1, stream.requestId);
+    await test.client.zadd(`igw:{${key.organizationId}}:open-requests`, 1, stream.requestId);
     expect(await test.store.close({ ...stream, record: stream })).toBe("closed");
     expect(await summarize(key.organizationId)).toEqual(["key budget 80% of 10"]);
     const { rows } = await test.store.readUsage(key.organizationId, stream.month);
@@ -79,7 +79,7 @@ describe("spend that goes down", () => {
     expect(fallen()).toEqual({ interim: 0, reaped: 0, correction: 0 });
     await test.store.charge(chargeInput(stream, 3, 4n * CENT));
     expect(fallen()).toEqual({ interim: 1, reaped: 0, correction: 0 });
-    await test.client.zadd(`igw:{${key.organizationId}}:holds`, 1, stream.requestId);
+    await test.client.zadd(`igw:{${key.organizationId}}:open-requests`, 1, stream.requestId);
     await test.store.close({ ...stream, record: stream });
     await test.store.renew(key.organizationId, [stream]);
     await test.store.charge(chargeInput(stream, 4, 8n * CENT));
@@ -99,7 +99,7 @@ describe("a closing", () => {
     const key = await createTestKey(test.store, { limits: monthLimits({ budget: 10 }) });
     const lost = await createIdentity(test.store, key);
     await test.store.hold(holdInput(lost, { floorMicrocents: 9n * CENT, floorInputTokens: 1 }));
-    await test.client.zadd(`igw:{${key.organizationId}}:holds`, 1, lost.requestId);
+    await test.client.zadd(`igw:{${key.organizationId}}:open-requests`, 1, lost.requestId);
     expect(await test.store.close({ ...lost, record: lost })).toBe("closed");
     expect(await summarize(key.organizationId)).toEqual(["key budget 80% of 10"]);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { holdsKey, inflightKey, requestKey } from "../../src/data-path/store/redis/keys.ts";
+import { openRequestsKey, inflightKey, requestKey } from "../../src/data-path/store/redis/keys.ts";
 import {
   admitInput,
   chargeInput,
@@ -84,11 +84,11 @@ describe("charge", () => {
     const key = await createTestKey(test.store);
     const [charged, left] = [admitInput(key), admitInput(key)];
     await Promise.all([test.store.admit(charged), test.store.admit(left)]);
-    expect(await test.client.zcard(holdsKey(key.organizationId))).toBe(2);
+    expect(await test.client.zcard(openRequestsKey(key.organizationId))).toBe(2);
     const identity = { ...(await createIdentity(test.store, key)), requestId: charged.requestId };
     await test.store.charge(chargeInput(identity, 1, 300n, { final: FINAL }));
     await test.store.leave(key.organizationId, [left]);
-    expect(await test.client.zcard(holdsKey(key.organizationId))).toBe(0);
+    expect(await test.client.zcard(openRequestsKey(key.organizationId))).toBe(0);
     expect(await test.client.zcard(inflightKey(key.organizationId, key.keyId))).toBe(0);
   });
 
@@ -198,10 +198,10 @@ describe("charge", () => {
     const identity = await createRequest(test.store);
     await test.store.charge(chargeInput(identity, 1, 40n));
     expect(await spentBy(test.store, identity)).toBe(40n);
-    expect(await test.client.zcard(`igw:{${identity.organizationId}}:holds`)).toBe(1);
+    expect(await test.client.zcard(`igw:{${identity.organizationId}}:open-requests`)).toBe(1);
     await test.store.charge(chargeInput(identity, 2, 50n, { final: FINAL }));
     expect(await spentBy(test.store, identity)).toBe(50n);
-    expect(await test.client.zcard(`igw:{${identity.organizationId}}:holds`)).toBe(0);
+    expect(await test.client.zcard(`igw:{${identity.organizationId}}:open-requests`)).toBe(0);
   });
 
   it("counts the request that never reached an upstream neither as spend nor as usage", async () => {

@@ -245,7 +245,7 @@ describe("a rebuild of a Redis that was restored from an older snapshot", () => 
 
 /** As the reaper does, for which this request's deadline is over. */
 async function closeOverdue({ organizationId, requestId, keyId, month, day }: ChargeInput): Promise<void> {
-  await test.client.zadd(`igw:{${organizationId}}:holds`, 0, requestId);
+  await test.client.zadd(`igw:{${organizationId}}:open-requests`, 0, requestId);
   const outcome = await test.store.close({ organizationId, requestId, record: { keyId, month, day } });
   expect(outcome).toBe("closed");
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ChargeInput, RequestIdentity } from "../../src/data-path/store/types/settlement.ts";
-import { holdsKey, inflightKey, spendKey } from "../../src/data-path/store/redis/keys.ts";
+import { openRequestsKey, inflightKey, spendKey } from "../../src/data-path/store/redis/keys.ts";
 import {
   addTestKey,
   chargeInput,
@@ -106,7 +106,7 @@ describe("charges of requests that end with their first charge", () => {
     const repeated = { outcome: "repeated" };
     expect(await Promise.all(charged)).toEqual([APPLIED, APPLIED, APPLIED, repeated]);
     expect(await spentBy(test.store, first)).toBe(1_110n);
-    expect(await test.client.zcard(holdsKey(first.organizationId))).toBe(0);
+    expect(await test.client.zcard(openRequestsKey(first.organizationId))).toBe(0);
     expect(await test.client.zcard(inflightKey(first.organizationId, first.keyId))).toBe(0);
   });
 

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { chargeOf, formatSpoolLine, parseSpoolLine } from "../../src/data-path/spool/entry.ts";
-import { holdsKey, tagCombinationsKey } from "../../src/data-path/store/redis/keys.ts";
+import { openRequestsKey, tagCombinationsKey } from "../../src/data-path/store/redis/keys.ts";
 import { MAX_TAG_COMBINATIONS, OTHER_TAGS } from "../../src/shared/usage/tags.ts";
 import type { RequestIdentity } from "../../src/data-path/store/types/settlement.ts";
 import {
@@ -133,7 +133,7 @@ describe("tags of requests", () => {
     const key = await createTestKey(test.store);
     const identity = await identify(key, "team=search");
     await test.store.hold(holdInput(identity, { floorMicrocents: 40n, floorInputTokens: 4 }));
-    await test.client.zadd(holdsKey(key.organizationId), 1, identity.requestId);
+    await test.client.zadd(openRequestsKey(key.organizationId), 1, identity.requestId);
     const overdue = await test.store.listOverdue(key.organizationId, 10);
     expect(await test.store.close(overdue[0]!)).toBe("closed");
     expect(await readTags(key)).toMatchObject({ costs: { "team=search": 40n }, spent: 40n });

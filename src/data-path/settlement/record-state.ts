@@ -12,7 +12,7 @@ import type { EnteredRequest } from "../store/types/settlement.ts";
 import type { RequestAccount } from "./request-account.ts";
 
 /**
- * The admission has entered the request among its organization's holds in Redis, or may have. It has no other
+ * The admission has entered the request among its organization's open requests in Redis, or may have. It has no other
  * trace and has not gone upstream. Not in this worker's collection yet.
  */
 export interface Entered {
@@ -82,7 +82,7 @@ export interface Withdrawn {
   readonly kind: "withdrawn";
 }
 
-/** The request will not go upstream: its entry among the holds is removed in the next batch. */
+/** The request will not go upstream: its entry among the open requests is removed in the next batch. */
 export interface Abandoned {
   readonly kind: "abandoned";
   readonly organizationId: string;

@@ -75,7 +75,7 @@ const FORGET_INTERVAL_MS = 500;
 
 /** Values exported as metrics. */
 export interface SettlementFigures {
-  readonly openHolds: number;
+  readonly requestsInFlight: number;
   readonly unacknowledgedCharges: number;
   readonly overheadsExceeded: readonly ExceededOverhead[];
 }
@@ -127,7 +127,7 @@ export class Settlement {
    */
   get figures(): SettlementFigures {
     return {
-      openHolds: this.#records.sizeInFlight,
+      requestsInFlight: this.#records.sizeInFlight,
       unacknowledgedCharges: this.#charges.unacknowledged,
       overheadsExceeded: this.#templates.exceeded,
     };
@@ -186,7 +186,7 @@ export class Settlement {
     return account;
   }
 
-  /** Removes a request that its admission has, or may have, entered among the holds and that will not go upstream. */
+  /** Removes a request that its admission has, or may have, entered among the open requests and that will not go upstream. */
   abandon({
     organizationId,
     keyId,

@@ -143,7 +143,7 @@ export const METRICS = {
     "1 while the process can't reach Redis, otherwise 0.",
     ["process"],
   ),
-  openHolds: gauge("inference_gateway_open_holds", "Metered requests in flight."),
+  requestsInFlight: gauge("inference_gateway_open_holds", "Metered requests in flight."),
   reaped: counter(
     "inference_gateway_reaped_holds_total",
     "Requests of a dead or stalled worker that another process closed.",

@@ -19,7 +19,7 @@ export interface ExceededOverhead {
 
 /** Values that are read for a report. */
 export interface WorkerGauges {
-  readonly openHolds: number;
+  readonly requestsInFlight: number;
   readonly unacknowledgedCharges: number;
   readonly bufferedBytes: number;
   readonly isRedisOutOfReach: boolean;
@@ -106,7 +106,7 @@ export function readProcess(metrics: Metrics, name: string, lag: IntervalHistogr
 
 function readGauges({ metrics, read, process: name }: WorkerTelemetryOptions): void {
   const gauges = read();
-  metrics.openHolds.set(gauges.openHolds);
+  metrics.requestsInFlight.set(gauges.requestsInFlight);
   metrics.unacknowledged.set(gauges.unacknowledgedCharges);
   metrics.bufferedBytes.set({ process: name }, gauges.bufferedBytes);
   metrics.redisOut.set({ process: name }, gauges.isRedisOutOfReach ? 1 : 0);

@@ -77,7 +77,7 @@ describe("an entered request", () => {
     await account.settle("complete", OK);
     expect(seen.charges).toMatchObject([{ requestId, sequence: 1, final: OK }]);
     expect(disk.left).toBe(0);
-    expect(settlement.figures).toMatchObject({ openHolds: 1, unacknowledgedCharges: 1 });
+    expect(settlement.figures).toMatchObject({ requestsInFlight: 1, unacknowledgedCharges: 1 });
     const stopped = settlement.stop(10_000);
     answers[0]?.();
     await stopped;
@@ -197,11 +197,11 @@ describe("an entered request", () => {
     const settled = account.settle("complete", OK);
     await vi.advanceTimersByTimeAsync(2_500);
     await settled;
-    expect(settlement.figures).toMatchObject({ openHolds: 0, unacknowledgedCharges: 1 });
+    expect(settlement.figures).toMatchObject({ requestsInFlight: 0, unacknowledgedCharges: 1 });
     expect(disk.left).toBe(0);
     disk.isFull = false;
     await vi.advanceTimersByTimeAsync(5_000);
-    expect(settlement.figures).toMatchObject({ openHolds: 0, unacknowledgedCharges: 0 });
+    expect(settlement.figures).toMatchObject({ requestsInFlight: 0, unacknowledgedCharges: 0 });
     expect(disk.spooled).toMatchObject([{ kind: "charge" }]);
     expect(disk.left).toBe(1);
     vi.useRealTimers();

@@ -292,7 +292,7 @@ describe("Settlement.open in the grace period", () => {
     disk.isFull = true;
     expect((await errorOf(open())).code).toBe("gateway_unavailable");
     disk.isFull = false;
-    await expect.poll(() => settlement.figures.openHolds).toBe(0);
+    await expect.poll(() => settlement.figures.requestsInFlight).toBe(0);
     await open();
   });
 

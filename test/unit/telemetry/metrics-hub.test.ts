@@ -63,7 +63,7 @@ describe("MetricsHub", () => {
     workers.forEach(({ metrics }, index) => {
       metrics.requests.inc(REQUEST, 10 + index);
       metrics.authz.series({}).observe(0.002);
-      metrics.openHolds.set(3);
+      metrics.requestsInFlight.set(3);
     });
     const page = await startHub(workers).read();
     expect(sumOf(page, "inference_gateway_requests_total", REQUEST)).toBe(21);
@@ -77,7 +77,7 @@ describe("MetricsHub", () => {
     const worker = { metrics: createMetrics(), pid: 1 };
     const { read } = startHub([worker]);
     worker.metrics.requests.inc(REQUEST, 5);
-    worker.metrics.openHolds.set(4);
+    worker.metrics.requestsInFlight.set(4);
     await read();
     for (const pid of [2, 3]) {
       worker.metrics = createMetrics();

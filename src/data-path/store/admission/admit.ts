@@ -6,7 +6,7 @@
 import { countFiredAlerts, runInMonth, type StoreContext } from "../context.ts";
 import {
   countBucketKey,
-  holdsKey,
+  openRequestsKey,
   inflightKey,
   keyRecordKey,
   lookUpKey,
@@ -107,7 +107,7 @@ export function admitKeys({ organizationId, keyId }: KeyReference, month: string
     spend: spendKey(organizationId, month),
     inflight: inflightKey(organizationId, keyId),
     refused: refusedKey(organizationId),
-    holds: holdsKey(organizationId),
+    openRequests: openRequestsKey(organizationId),
   };
 }
 

@@ -3,7 +3,7 @@
 --
 -- KEYS[1] key record            KEYS[2] organization          KEYS[3] bucket of requests
 -- KEYS[4] bucket of count_tokens  KEYS[5] spend of the month    KEYS[6] requests in flight of the key
--- KEYS[7] stream of refused requests                           KEYS[8] holds (open requests by deadline)
+-- KEYS[7] stream of refused requests                           KEYS[8] open requests by deadline
 -- ARGV[1] key id                ARGV[2] SHA-256 of the presented key, hexadecimal
 -- ARGV[3] month's start, ms     ARGV[4] month's end (exclusive), ms
 -- ARGV[5] 'requests' or 'count_tokens'
@@ -34,9 +34,9 @@
 -- rejection before the bucket takes no token, a later one keeps its token. With a concurrency limit an admission takes
 -- no slot: the body is still to arrive, and hold.lua takes it. A request rejected here could not get a slot anyway, so
 -- its body need not be uploaded. A request whose hold could not be rejected (no strict caps, no concurrency limit) is
--- entered here among the holds and in flight, so that a new limit counts it from the moment it is set. Its final charge
--- removes it; as long as it is among the holds, that charge has not arrived. Its two deadlines differ, unlike those of
--- a request with a record. A request that waits for a hold is only entered among the holds, where it prevents a change
+-- entered here among the open requests and in flight, so that a new limit counts it from the moment it is set. Its final charge
+-- removes it; as long as it is among the open requests, that charge has not arrived. Its two deadlines differ, unlike those of
+-- a request with a record. A request that waits for a hold is only entered among the open requests, where it prevents a change
 -- of the currency.
 
 -- Deciding fields are read from the records each time. The other settings rarely change between requests and are only
@@ -267,7 +267,7 @@ local deadline_ms = integer(now_ms + ENTERED_MS)
 local in_flight_deadline_ms = integer(now_ms + ENTERED_IN_FLIGHT_MS)
 -- Calls without cost take no tokens.
 local paid_buckets = metered and not is_counted and buckets or nil
-local decided, held_entries, in_flight_entries, is_sweeping = '', nil, nil, false
+local decided, open_entries, in_flight_entries, is_sweeping = '', nil, nil, false
 for position = FIRST_FURTHER_ARGUMENT, #ARGV, 4 do
 -- @row admitted-request ARGV position
   local decision, retry_after_s, others = refusal or behind_bucket, 0, concurrent
@@ -318,11 +318,11 @@ for position = FIRST_FURTHER_ARGUMENT, #ARGV, 4 do
     })
   elseif metered then
     -- Most calls have one request. A list that is made whole takes half the time.
-    if held_entries then
-      held_entries[#held_entries + 1] = deadline_ms
-      held_entries[#held_entries + 1] = request_id
+    if open_entries then
+      open_entries[#open_entries + 1] = deadline_ms
+      open_entries[#open_entries + 1] = request_id
     else
-      held_entries = { deadline_ms, request_id }
+      open_entries = { deadline_ms, request_id }
     end
     if can_enter then
       if in_flight_entries then
@@ -381,8 +381,8 @@ if of_key then
 elseif not refusal then
   write_bucket(bucket, left, now_us)
 end
-if held_entries then
-  redis.call('ZADD', holds, unpack(held_entries))
+if open_entries then
+  redis.call('ZADD', open_requests, unpack(open_entries))
 end
 if in_flight_entries then
   redis.call('ZADD', inflight, unpack(in_flight_entries))
@@ -391,7 +391,7 @@ if is_sweeping then
   -- In one of 256 requests, and removes twice as many as may have arrived: a new limit then finds few of them.
   redis.call('ZREMRANGEBYSCORE', inflight, '-inf', integer(now_ms - ABANDONED_MS))
 -- @include abandoned.lua
-  remove_abandoned(inflight, holds, now_ms, 512)
+  remove_abandoned(inflight, open_requests, now_ms, 512)
 end
 
 local settings_version = settings_version_of(key_version, key_stamp, organization_version, organization_stamp)

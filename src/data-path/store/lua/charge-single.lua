@@ -2,7 +2,7 @@
 -- one turn with the same usage row share a command, which costs little more than a single one. charge.lua applies
 -- all other charges, and all later charges of these requests.
 --
--- KEYS[1] holds                KEYS[2] usage of the day of admission
+-- KEYS[1] open requests                KEYS[2] usage of the day of admission
 -- KEYS[3] requests in flight of the key   KEYS[4] recent requests   KEYS[5] key record   KEYS[6] organization
 -- KEYS[7] combinations of tags in the month of admission; then each request's record
 -- ARGV[1] the JSON of the list of these
@@ -75,7 +75,7 @@ for place = FIRST_FURTHER_KEY, #KEYS do
   end
   redis.call('PEXPIRE', request, CLOSED_RECORD_MS)
 end
-redis.call('ZREM', holds, unpack(ids))
+redis.call('ZREM', open_requests, unpack(ids))
 redis.call('ZREM', inflight, unpack(ids))
 if are_alerts_far(organization, of_organization, key_record, owners, sums) then
   return '["applied","0"]'

@@ -3,7 +3,7 @@
 -- its total is a lower bound of its cost; the best estimate is stored next to it, for the worker that closes the
 -- record if the owner dies. In a record that another worker has closed, the estimate counts.
 --
--- KEYS[1] request record      KEYS[2] holds         KEYS[3] usage of the day of admission
+-- KEYS[1] request record      KEYS[2] open requests         KEYS[3] usage of the day of admission
 -- KEYS[4] requests in flight of the key     KEYS[5] recent requests
 -- KEYS[6] key record          KEYS[7] organization  KEYS[8] combinations of tags in the month of admission
 -- ARGV: two. The second: what the list of recent requests gets, see requests/recent-entry.ts (final only, '' otherwise).
@@ -16,7 +16,7 @@
 -- ARGV[12] price: checks, JSON, for the list if another worker closes the request; '' with a final, or if unknown
 -- ARGV[13] best estimate: the figures of ESTIMATED_POSITIONS, one space between; '' with a final
 -- ARGV[14] tags, '' for none  ARGV[15] tag row that the hold replied, '' without its reply
--- ARGV[16] '1': only if a record exists, or the request is still among the holds as its admission entered it
+-- ARGV[16] '1': only if a record exists, or the request is still among the open requests as its admission entered it
 -- ARGV[17] owners, '' for none
 -- ARGV[18] session, '' for none   ARGV[19] '1': it may have a cap (sessions.lua)
 --   The list ends here without token buckets (token-buckets.lua).
@@ -59,7 +59,7 @@ price, estimate, tags, tag_row = price or '', estimate or '', tags or '', tag_ro
 owners, session = owners or '', session or ''
 
 local exists = redis.call('EXISTS', request) == 1
-if not exists and only_entered and not redis.call('ZSCORE', holds, request_id) then
+if not exists and only_entered and not redis.call('ZSCORE', open_requests, request_id) then
   return { 'ended' }
 end
 if not exists then
@@ -184,7 +184,7 @@ end
 if final then
   set('final', '1')
   set('entry', add_recent(recent, record.entry, request_id, entry))
-  redis.call('ZREM', holds, request_id)
+  redis.call('ZREM', open_requests, request_id)
   redis.call('ZREM', inflight, request_id)
 elseif record.reaped and not open then
   -- Same entry as the worker that closed it would have written, had it known this.
@@ -193,7 +193,7 @@ elseif record.reaped and not open then
 elseif not exists then
   -- Started without a hold, or the hold was lost in a failover: the record needs a deadline in case its owner dies.
   local deadline_ms = integer(now_milliseconds() + DEADLINE_MS)
-  redis.call('ZADD', holds, deadline_ms, request_id)
+  redis.call('ZADD', open_requests, deadline_ms, request_id)
   redis.call('ZADD', inflight, deadline_ms, request_id)
 end
 redis.call('HSET', request, unpack(fields))

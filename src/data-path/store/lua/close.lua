@@ -1,7 +1,7 @@
 -- Closes a request whose owner has missed its deadline, at its last estimate, but at least at the charged total and
 -- the prompt floor. Any worker may call it, any number of times.
 --
--- KEYS[1] request record      KEYS[2] holds         KEYS[3] usage of the day of admission
+-- KEYS[1] request record      KEYS[2] open requests         KEYS[3] usage of the day of admission
 -- KEYS[4] requests in flight of the key     KEYS[5] recent requests
 -- KEYS[6] key record          KEYS[7] organization
 -- ARGV[1] request id          ARGV[2] key id        ARGV[3] month of admission    ARGV[4] day of admission
@@ -30,19 +30,19 @@
 
 -- @input
 
-local deadline_ms = tonumber(redis.call('ZSCORE', holds, request_id) or '')
+local deadline_ms = tonumber(redis.call('ZSCORE', open_requests, request_id) or '')
 local due = deadline_ms and deadline_ms <= now_milliseconds()
 local record = read_request(request)
 if not record then
   if due then
-    redis.call('ZREM', holds, request_id)
+    redis.call('ZREM', open_requests, request_id)
   end
   return { 'gone' }
 end
 if not due or record.key ~= key_id or record.month ~= month or record.day ~= day then
   return { 'not_due' }
 end
-redis.call('ZREM', holds, request_id)
+redis.call('ZREM', open_requests, request_id)
 redis.call('ZREM', inflight, request_id)
 if record.state ~= 'open' then
   return { 'not_due' }

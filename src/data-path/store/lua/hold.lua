@@ -2,7 +2,7 @@
 -- requests in flight and, with strict caps, reserves its worst case. Checks the caps of the windows of admission
 -- again, since a body may arrive long after its headers.
 --
--- KEYS[1] request record      KEYS[2] holds (open requests by deadline)   KEYS[3] key record
+-- KEYS[1] request record      KEYS[2] open requests by deadline   KEYS[3] key record
 -- KEYS[4] organization        KEYS[5] requests in flight of the key
 -- KEYS[6] combinations of tags in the month of admission
 -- ARGV[1] request id          ARGV[2] key id         ARGV[3] month of admission     ARGV[4] day of admission
@@ -74,7 +74,7 @@ local function has_free_place(max_concurrent)
   if redis.call('ZCARD', inflight) - own < max_concurrent then
     return true
   end
-  remove_abandoned(inflight, holds, now_ms, MAX_ABANDONED, request_id)
+  remove_abandoned(inflight, open_requests, now_ms, MAX_ABANDONED, request_id)
   return redis.call('ZCARD', inflight) - own < max_concurrent
 end
 
@@ -159,7 +159,7 @@ if session_name ~= '' then
   redis.call('HSET', request, 'session', session_name, 'session_since', session and session.since or '')
 end
 redis.call('PEXPIRE', request, CLOSED_RECORD_MS)
-redis.call('ZADD', holds, deadline_ms, request_id)
+redis.call('ZADD', open_requests, deadline_ms, request_id)
 redis.call('ZADD', inflight, deadline_ms, request_id)
 if worst > 0 then
   move_windows(organization, day, counted, subjects_of(key_id, owners), 'held:', integer(worst),

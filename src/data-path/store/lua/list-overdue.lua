@@ -1,6 +1,6 @@
 -- Lists open requests past their deadline.
 --
--- KEYS[1] holds
+-- KEYS[1] open requests
 -- ARGV[1] at most this many
 --
 -- Reply: request ids, the longest overdue first. Changes nothing.
@@ -9,4 +9,4 @@
 -- @include time.lua
 
 -- @input
-return redis.call('ZRANGEBYSCORE', holds, '-inf', integer(now_milliseconds()), 'LIMIT', '0', limit)
+return redis.call('ZRANGEBYSCORE', open_requests, '-inf', integer(now_milliseconds()), 'LIMIT', '0', limit)

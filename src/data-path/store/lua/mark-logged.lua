@@ -14,7 +14,7 @@
 -- @input
 local requests = { unpack(KEYS, FIRST_FURTHER_KEY) }
 local replies = {}
-if mark and redis.call('ZCARD', holds) > 0 then
+if mark and redis.call('ZCARD', open_requests) > 0 then
   return replies
 end
 for position, request in ipairs(requests) do

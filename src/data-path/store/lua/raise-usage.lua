@@ -28,7 +28,7 @@
 local FIRST_ROW = FIRST_FURTHER_ARGUMENT
 local ROW_ARGUMENTS = 2 + #USAGE_FIGURES
 
-if redis.call('ZCARD', holds) > 0 then
+if redis.call('ZCARD', open_requests) > 0 then
   return { 'in_flight' }
 end
 

@@ -1,7 +1,7 @@
 -- Renews the deadlines of an owner's requests to now + 30 s. Reopens those that another worker has closed
 -- meanwhile, unless they have had their final charge.
 --
--- KEYS[1] holds   KEYS[2] organization, then for each request: request record, requests in flight of its key
+-- KEYS[1] open requests   KEYS[2] organization, then for each request: request record, requests in flight of its key
 -- ARGV[n] id of the n-th request
 --
 -- Reply: for each request 'renewed', 'reopened', 'ended' (had its final charge) or 'missing' (no record).
@@ -24,7 +24,7 @@ local function renew(request_id, request, inflight)
   local state, final, key_id = fields[1], fields[2] == '1', fields[3]
   if not state then return 'missing' end
   if final then return 'ended' end
-  redis.call('ZADD', holds, deadline_ms, request_id)
+  redis.call('ZADD', open_requests, deadline_ms, request_id)
   redis.call('ZADD', inflight, deadline_ms, request_id)
   if state == 'open' then return 'renewed' end
   local left = math.max(0, number_or_zero(fields[4]) - number_or_zero(fields[5]))

@@ -1,6 +1,6 @@
 -- Changes an organization's record. Its currency cannot be changed once there is spend or a request in flight.
 --
--- KEYS[1] organization        KEYS[2] holds       KEYS[3] audit log
+-- KEYS[1] organization        KEYS[2] open requests       KEYS[3] audit log
 -- KEYS[4..] spend of each kept month, newest first
 -- ARGV[1] expected version, '' for any            ARGV[2] month
 -- ARGV[3] month's start, ms   ARGV[4] month's end (exclusive), ms
@@ -27,7 +27,7 @@ local FIRST_FIELD, FIRST_MONTH = FIRST_FURTHER_ARGUMENT, FIRST_FURTHER_KEY
 
 -- Spend of months expires; the total never does.
 local function has_spend()
-  if redis.call('ZCARD', holds) > 0 or redis.call('HEXISTS', sibling(organization, 'spend:total'), 'organization') == 1 then
+  if redis.call('ZCARD', open_requests) > 0 or redis.call('HEXISTS', sibling(organization, 'spend:total'), 'organization') == 1 then
     return true
   end
   for position = FIRST_MONTH, #KEYS do

@@ -8,7 +8,7 @@ import { createId, isId } from "../ids.ts";
 import {
   alertCourierKey,
   DELETED_ORGANIZATIONS_KEY,
-  holdsKey,
+  openRequestsKey,
   organizationKey,
   ORGANIZATIONS_KEY,
   spendKey,
@@ -155,7 +155,7 @@ async function setFields(
     );
     return context.client.igwSetOrganization({
       organization: organizationKey(organizationId),
-      holds: holdsKey(organizationId),
+      openRequests: openRequestsKey(organizationId),
       ...auditArguments(organizationId, audit),
       furtherKeys: spends,
       expectedVersion: expectedVersion === null ? "" : String(expectedVersion),

@@ -81,7 +81,7 @@ export const REQUEST_PATTERN = "igw:{*}:request:*";
 export const organizationOfRequest = (key: string): string =>
   key.slice(key.indexOf("{") + 1, key.indexOf("}"));
 /** Sorted set: open requests by deadline. */
-export const holdsKey = (organizationId: string): string => `igw:{${organizationId}}:holds`;
+export const openRequestsKey = (organizationId: string): string => `igw:{${organizationId}}:open-requests`;
 /** Sorted set by deadline: requests in flight of a key with a concurrency limit. */
 export const inflightKey = (organizationId: string, keyId: string): string =>
   `igw:{${organizationId}}:inflight:${keyId}`;
@@ -179,7 +179,7 @@ export function chargedKeys({
   day,
 }: Readonly<Record<"organizationId" | "keyId" | "day", string>>) {
   return {
-    holds: holdsKey(organizationId),
+    openRequests: openRequestsKey(organizationId),
     usage: usageKey(organizationId, day),
     inflight: inflightKey(organizationId, keyId),
     recent: recentKey(organizationId),

@@ -18,7 +18,7 @@ export interface ScriptLayout {
   readonly furtherArguments?: true;
 }
 
-const CHARGED = ["holds", "usage", "inflight", "recent", "keyRecord", "organization"] as const;
+const CHARGED = ["openRequests", "usage", "inflight", "recent", "keyRecord", "organization"] as const;
 const IN_MONTH = { month: "text", monthStartMs: "number", monthEndMs: "number" } as const;
 
 /** Commands of the client, by name. */
@@ -33,7 +33,7 @@ export const SCRIPTS = {
       "spend",
       "inflight",
       "refused",
-      "holds",
+      "openRequests",
     ],
     arguments: {
       keyId: "text",
@@ -50,7 +50,7 @@ export const SCRIPTS = {
   igwReadBuckets: { file: "read-buckets.lua", keys: [], arguments: {}, furtherKeys: true },
   igwHold: {
     file: "hold.lua",
-    keys: ["request", "holds", "keyRecord", "organization", "inflight", "combinations"],
+    keys: ["request", "openRequests", "keyRecord", "organization", "inflight", "combinations"],
     arguments: {
       requestId: "text",
       keyId: "text",
@@ -86,7 +86,7 @@ export const SCRIPTS = {
   },
   igwRenew: {
     file: "renew.lua",
-    keys: ["holds", "organization"],
+    keys: ["openRequests", "organization"],
     arguments: {},
     furtherKeys: true,
     furtherArguments: true,
@@ -105,12 +105,12 @@ export const SCRIPTS = {
   },
   igwMarkLogged: {
     file: "mark-logged.lua",
-    keys: ["holds"],
+    keys: ["openRequests"],
     arguments: { mark: "flag", seq: "text" },
     furtherKeys: true,
     furtherArguments: true,
   },
-  igwListOverdue: { file: "list-overdue.lua", keys: ["holds"], arguments: { limit: "text" } },
+  igwListOverdue: { file: "list-overdue.lua", keys: ["openRequests"], arguments: { limit: "text" } },
   igwCorrect: {
     file: "correct.lua",
     keys: ["organization", "keyRecord", "spend", "usage", "marker", "audit"],
@@ -128,7 +128,7 @@ export const SCRIPTS = {
   },
   igwRaiseUsage: {
     file: "raise-usage.lua",
-    keys: ["usage", "holds", "combinations", "organization"],
+    keys: ["usage", "openRequests", "combinations", "organization"],
     arguments: {
       keyId: "text",
       model: "text",
@@ -192,7 +192,7 @@ export const SCRIPTS = {
   },
   igwSetOrganization: {
     file: "set-organization.lua",
-    keys: ["organization", "holds", "audit"],
+    keys: ["organization", "openRequests", "audit"],
     arguments: { expectedVersion: "text", ...IN_MONTH, auditEntry: "text" },
     furtherKeys: true,
     furtherArguments: true,

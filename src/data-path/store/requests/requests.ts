@@ -7,7 +7,7 @@
 import { countFiredAlerts, countSpendFall, type StoreContext } from "../context.ts";
 import {
   chargedKeys,
-  holdsKey,
+  openRequestsKey,
   inflightKey,
   keyRecordKey,
   organizationKey,
@@ -59,7 +59,7 @@ export const createRequestStore = storeOf<RequestStore>({
     const reply = parseArray(
       await context.client.igwHold({
         request: requestKey(organizationId, requestId),
-        holds: holdsKey(organizationId),
+        openRequests: openRequestsKey(organizationId),
         keyRecord: keyRecordKey(organizationId, keyId),
         organization: organizationKey(organizationId),
         inflight: inflightKey(organizationId, keyId),
@@ -151,7 +151,7 @@ export const createRequestStore = storeOf<RequestStore>({
       );
       const reply = parseArray(
         await context.client.igwRenew({
-          holds: holdsKey(organizationId),
+          openRequests: openRequestsKey(organizationId),
           organization: organizationKey(organizationId),
           furtherKeys: keys,
           furtherArguments: batch.map(({ requestId }) => requestId),
@@ -164,7 +164,10 @@ export const createRequestStore = storeOf<RequestStore>({
 
   async listOverdue(context, organizationId, limit) {
     const reply = parseArray(
-      await context.client.igwListOverdue({ holds: holdsKey(organizationId), limit: formatCount(limit) }),
+      await context.client.igwListOverdue({
+        openRequests: openRequestsKey(organizationId),
+        limit: formatCount(limit),
+      }),
     );
     return Promise.all(
       reply.map(async (_, position): Promise<OverdueRequest> => {
@@ -212,7 +215,7 @@ export const createRequestStore = storeOf<RequestStore>({
       const batch = charges.slice(start, start + BATCH);
       const reply = parseArray(
         await context.client.igwMarkLogged({
-          holds: holdsKey(organizationId),
+          openRequests: openRequestsKey(organizationId),
           mark,
           seq: formatCount(LOGGED_SEQUENCE),
           furtherKeys: batch.map(({ requestId }) => requestKey(organizationId, requestId)),
@@ -242,7 +245,7 @@ export const createRequestStore = storeOf<RequestStore>({
     );
     await Promise.all([
       ...requests.flatMap(({ requestId, keyId }) => [
-        client.zrem(holdsKey(organizationId), requestId),
+        client.zrem(openRequestsKey(organizationId), requestId),
         client.zrem(inflightKey(organizationId, keyId), requestId),
       ]),
       given.length === 0

@@ -1,7 +1,7 @@
 /** Recovers usage that is missing after Redis was restored from an older snapshot. */
 import { createHash } from "node:crypto";
 import type { StoreContext } from "../context.ts";
-import { holdsKey, organizationKey, tagCombinationsKey, usageKey } from "../redis/keys.ts";
+import { openRequestsKey, organizationKey, tagCombinationsKey, usageKey } from "../redis/keys.ts";
 import { expiryOf } from "../../../shared/time/calendar.ts";
 import { amountAt, formatCount, parseArray, textAt, unknownOutcome } from "../redis/parse-reply.ts";
 import type { LoggedUsageRows, RaiseUsageResult, UsageRow } from "../types/reporting.ts";
@@ -23,7 +23,7 @@ export async function raiseUsage(
   const reply = parseArray(
     await context.client.igwRaiseUsage({
       usage: usageKey(organizationId, day),
-      holds: holdsKey(organizationId),
+      openRequests: openRequestsKey(organizationId),
       combinations: tagCombinationsKey(organizationId, month),
       organization: organizationKey(organizationId),
       keyId,
