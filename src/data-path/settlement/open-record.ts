@@ -130,7 +130,7 @@ export class RecordOpener {
     account.limitTo(placed.worstCaseMicrocents, placed.shrunk);
     account.assignTagRow(placed.tagRow);
     this.#tagRows.decided(account.identity, placed.tagRow);
-    this.#records.hold(account);
+    this.#records.open(account);
   }
 
   /**

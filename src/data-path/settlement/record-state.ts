@@ -31,8 +31,8 @@ export interface Begun {
 }
 
 /** Redis has the record, and every command was answered: the record may be deleted at the end. */
-export interface Held {
-  readonly kind: "held";
+export interface Recorded {
+  readonly kind: "recorded";
   readonly account: RequestAccount;
 }
 
@@ -99,7 +99,7 @@ export interface Closed {
 export type RecordState =
   | Entered
   | Begun
-  | Held
+  | Recorded
   | Spooling
   | Unanswered
   | Retained
@@ -112,9 +112,9 @@ export type RecordStateName = RecordState["kind"];
 
 /** Allowed next states of each state. Forgotten requests are no longer in this worker's collection. */
 export const TRANSITIONS = {
-  entered: ["begun", "held", "spooling", "withdrawn", "abandoned"],
-  begun: ["held", "unanswered"],
-  held: ["retained", "closed"],
+  entered: ["begun", "recorded", "spooling", "withdrawn", "abandoned"],
+  begun: ["recorded", "unanswered"],
+  recorded: ["retained", "closed"],
   spooling: ["retained", "withdrawn"],
   unanswered: ["retained", "pendingInMemory"],
   retained: ["pendingInMemory", "forgotten"],
@@ -185,10 +185,10 @@ export class RequestRecords {
     this.#move(requestId, this.#entered(requestId), { kind: "begun", account, line });
   }
 
-  /** Call when its hold was placed. */
-  hold(account: RequestAccount): void {
+  /** Call when Redis has opened its record. */
+  open(account: RequestAccount): void {
     const { requestId } = account.identity;
-    this.#move(requestId, this.#entered(requestId), { kind: "held", account });
+    this.#move(requestId, this.#entered(requestId), { kind: "recorded", account });
   }
 
   /** Call when its hold was not answered: takes a slot before the spool has the request. */
@@ -208,7 +208,7 @@ export class RequestRecords {
   /** Call when Redis or the spool has taken a charge, or an entry that creates its record. */
   recorded(requestId: string): void {
     const state = this.stateOf(requestId);
-    if (state.kind === "begun") this.#move(requestId, state, { kind: "held", account: state.account });
+    if (state.kind === "begun") this.#move(requestId, state, { kind: "recorded", account: state.account });
     else if (state.kind === "unanswered" || state.kind === "spooling") {
       this.#move(requestId, state, { kind: "retained", account: state.account });
     } else if (state.kind === "pendingInMemory") this.#forget(requestId, state);
@@ -222,7 +222,7 @@ export class RequestRecords {
     if (state.kind === "begun") {
       const { account, line } = state;
       this.#move(requestId, state, { kind: "unanswered", account, line });
-    } else if (state.kind === "held") {
+    } else if (state.kind === "recorded") {
       this.#move(requestId, state, { kind: "retained", account: state.account });
     }
   }
@@ -231,7 +231,7 @@ export class RequestRecords {
    * Call when the end of the response has waited long enough for the final charge, which is only in this
    * worker's memory.
    */
-  holdInMemory(requestId: string): void {
+  keepInMemory(requestId: string): void {
     const state = this.stateOf(requestId);
     if (state.kind === "unanswered") {
       this.#move(requestId, state, { kind: "pendingInMemory", line: state.line });
@@ -255,7 +255,7 @@ export class RequestRecords {
   end(requestId: string): void {
     const state = this.stateOf(requestId);
     if (state.kind === "retained") this.#forget(requestId, state);
-    else if (state.kind === "held") {
+    else if (state.kind === "recorded") {
       const { organizationId } = state.account.identity;
       this.#move(requestId, state, { kind: "closed", organizationId, requestId });
     }

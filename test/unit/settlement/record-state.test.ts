@@ -18,7 +18,7 @@ const LINE: JournalFile = { path: "worker-0.1.000000.begun", bytes: 1, live: 1 }
 /** What may happen to a request that this worker has not heard of. */
 const OPENING: readonly Event[] = [
   (records) => records.begin(account, LINE),
-  (records) => records.hold(account),
+  (records) => records.open(account),
   (records) => records.reserveSlot(account),
 ];
 /** What may happen to it at any time. */
@@ -26,7 +26,7 @@ const EVENTS = {
   withdraw: (records) => records.withdraw(ID),
   recorded: (records) => records.recorded(ID),
   missed: (records) => records.missed(ID),
-  owe: (records) => records.holdInMemory(ID),
+  owe: (records) => records.keepInMemory(ID),
   giveUp: (records) => records.giveUp(ID),
   end: (records) => records.end(ID),
   leave: (records) => records.abandon(organizationId, ENTRY),
@@ -38,14 +38,14 @@ const EVENTS = {
 const WAYS: Record<RecordStateName, readonly Event[]> = {
   entered: [],
   begun: [(records) => records.begin(account, LINE)],
-  held: [(records) => records.hold(account)],
+  recorded: [(records) => records.open(account)],
   spooling: [(records) => records.reserveSlot(account)],
   unanswered: [(records) => records.begin(account, LINE), EVENTS.missed],
-  retained: [(records) => records.hold(account), EVENTS.missed],
+  retained: [(records) => records.open(account), EVENTS.missed],
   pendingInMemory: [(records) => records.begin(account, LINE), EVENTS.missed, EVENTS.owe],
   withdrawn: [EVENTS.withdraw],
   abandoned: [EVENTS.leave],
-  closed: [(records) => records.hold(account), EVENTS.end],
+  closed: [(records) => records.open(account), EVENTS.end],
 };
 const NAMES = Object.keys(WAYS) as RecordStateName[];
 
@@ -118,8 +118,8 @@ describe("the record of a request", () => {
 
   it("is of a request in flight from its place or its line on until its charges have come to their end", () => {
     const inFlight = NAMES.filter((name) => comeTo(name).records.sizeInFlight === 1);
-    expect(inFlight).toEqual(["begun", "held", "spooling", "unanswered", "retained"]);
-    const { records } = comeTo("held");
+    expect(inFlight).toEqual(["begun", "recorded", "spooling", "unanswered", "retained"]);
+    const { records } = comeTo("recorded");
     expect([...records.inFlight()]).toEqual([account]);
     expect([records.countInFlight(keyId), records.countInFlight("key_other")]).toEqual([1, 0]);
   });
