@@ -146,6 +146,25 @@ describe.skipIf(CHROMIUM === null)(`the pages of requests${SKIPPED_WHY}`, () => 
     await page.waitForURL(`${base}?status=2xx`);
   });
 
+  it("have the columns that are chosen, also after a reload and in the links of the filters", async () => {
+    await page.goto(base);
+    await page.getByText("Columns", { exact: true }).first().click();
+    await page.getByLabel("route", { exact: true }).check();
+    await page.getByLabel("cost", { exact: true }).uncheck();
+    await filter();
+    await page.waitForURL(/column=route/);
+    const heads = () => page.locator("#requests thead th").allTextContents();
+    const chosen = await heads();
+    expect(chosen).toContain("route");
+    expect(chosen.join()).not.toContain("cost");
+    expect(await rows().first().textContent()).toContain("chat");
+    await page.reload();
+    await rows().first().getByRole("link", { name: "laptop" }).click();
+    await page.waitForURL(/key_id=key_/);
+    expect(await heads()).toEqual(chosen);
+    await expectAccessible(page);
+  });
+
   it("are downloaded as they are filtered", async () => {
     await page.goto(`${base}?status=hard_cap_reached`);
     const [download] = await Promise.all([

@@ -231,6 +231,34 @@ describe.skipIf(CHROMIUM === null)(`the figures of Usage${SKIPPED_WHY}`, () => {
     },
   );
 
+  it.each([
+    { kind: "user", label: "User", name: "Ann Smith", amount: "3.00" },
+    { kind: "group", label: "Group", name: "Research", amount: "4.00" },
+  ])(
+    "a correction of a $kind is in its spend, and in Usage by $kind",
+    async ({ kind, label, name, amount }) => {
+      const owner = await admin.ok("POST", `/api/organizations/${id}/${kind}s`, { body: { name } });
+      await page.goto(`${base}/corrections`);
+      await page.getByLabel("Amount").fill(amount);
+      await page.getByLabel(label, { exact: true }).fill("Nowhere");
+      await page.getByLabel("Reason").fill("a job of last night");
+      await page.getByRole("button", { name: "Correct" }).click();
+      await page.locator(`#${kind}_id-problem`).getByText(`unknown ${kind}`).waitFor();
+      await page.getByLabel(label, { exact: true }).fill(name);
+      await page.getByRole("button", { name: "Correct" }).click();
+      await page.getByText("Spend corrected.").waitFor();
+      await page.getByLabel("Grouped by", { exact: true }).selectOption(kind);
+      await page.getByLabel(label, { exact: true }).fill(name);
+      await page.getByRole("button", { name: "Show" }).click();
+      await page.waitForURL(new RegExp(`by=${kind}`));
+      expect((await readTable(`by-${kind}`)).get(name)).toBe(`${amount} USD`);
+      await section(`by-${kind}`).getByRole("link", { name }).click();
+      await page.waitForURL(new RegExp(`${kind}_id=${owner["id"]}`));
+      await page.goto(`${admin.url}/organizations/${id}/${kind}s`);
+      await page.getByRole("row", { name }).getByText(`${amount} USD`).waitFor();
+    },
+  );
+
   it("a tag that is none is said beside the fields, which keep it", async () => {
     const answer = await page.goto(`${base}?tag=search`);
     expect(answer?.status()).toBe(400);

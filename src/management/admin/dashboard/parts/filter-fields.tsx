@@ -79,7 +79,7 @@ export function OwnerField({ kind, label, value, base }: OwnerFieldProps) {
         id={id}
         name={name}
         value={value}
-        placeholder={kind === "user" ? "name, email address or id" : "name or id"}
+        placeholder={kind === "user" ? "name, email or id" : "name or id"}
         list={`${id}-suggestions`}
         data-suggestions={`${base}/${kind}s/suggestions`}
         autocomplete="off"
