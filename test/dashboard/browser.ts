@@ -92,3 +92,26 @@ export async function expectNoSidewaysScroll(page: Page): Promise<void> {
   );
   expect(content, `width of ${page.url()}`).toBeLessThanOrEqual(screen);
 }
+
+/** No cell of a table covers another one in its row. */
+export async function expectNoCoveredCells(page: Page): Promise<void> {
+  const covered = await page.locator("tr").evaluateAll((rows) =>
+    rows.flatMap((row) => {
+      const cells = [...row.children].map((cell) => ({
+        text: cell.textContent,
+        box: cell.getBoundingClientRect(),
+      }));
+      return cells.flatMap((one, index) =>
+        cells
+          .slice(index + 1)
+          .filter(
+            ({ box }) =>
+              Math.min(box.right, one.box.right) - Math.max(box.left, one.box.left) > 1 &&
+              Math.min(box.bottom, one.box.bottom) - Math.max(box.top, one.box.top) > 1,
+          )
+          .map(({ text }) => `${one.text} and ${text}`),
+      );
+    }),
+  );
+  expect(covered, `cells of ${page.url()}`).toEqual([]);
+}

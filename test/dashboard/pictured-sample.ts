@@ -1,4 +1,4 @@
-/** The sample company with what pictures need in addition: sign-ins of a member and a key, a webhook, other organizations. */
+/** The sample company with what pictures need in addition: sign-ins of a member and a key, a webhook, other organizations; or nothing. */
 import { onTestFinished } from "vitest";
 import { Sessions } from "../../src/management/admin/dashboard/session.ts";
 import { IdentityProviders } from "../../src/management/admin/identity/identity-providers.ts";
@@ -6,7 +6,7 @@ import type { HostFinding } from "../../src/shared/host/finding.ts";
 import { mapTogether } from "../../src/shared/event-loop/map-together.ts";
 import { type AdminUnderTest, createOrganization, OPERATOR_TOKEN } from "../admin/admin-fixture.ts";
 import type { PicturedPage } from "./pictured-pages.ts";
-import { startSample } from "./sample.ts";
+import { startModels, startSample } from "./sample.ts";
 
 /** A provider whose members stay members: which groups give which role is another test's. */
 class GrantingProviders extends IdentityProviders {
@@ -62,42 +62,78 @@ export async function startPicturedSample(keys: number, others = 0): Promise<Pic
   const { admin, filled } = await startSample(keys, { providers: PROVIDERS, examine: async () => FINDINGS });
   onTestFinished(() => admin.stop());
   const api = `/api/organizations/${filled.id}`;
-  const webhook = { url: "https://alerts.northwind.example/hooks" };
-  const { notifications } = await admin.ok("PATCH", api, {
-    body: { notifications: { webhooks: [webhook] } },
-  });
   await mapTogether(Array.from({ length: others }), 10, (_, index) =>
     createOrganization(admin, { name: `Customer ${index + 1}` }),
   );
   if (others > 0) {
     await admin.ok("DELETE", `/api/organizations/${await createOrganization(admin, { name: "Gone" })}`);
   }
-  const [userId = ""] = filled.userIds;
-  const ids: Readonly<Record<string, string | undefined>> = {
+  const [user] = filled.userIds;
+  return createSample(admin, {
     organization: filled.id,
     key: filled.keyIds[1],
-    user: userId,
+    ownKey: filled.keyIds[0],
+    user,
     group: filled.groupIds[1],
     request: await findRequest(admin, api),
-    ownRequest: await findRequest(admin, api, `&user_id=${userId}`),
+    ownRequest: await findRequest(admin, api, `&user_id=${user}`),
     alert: await firstId(admin, `${api}/alerts`),
-    webhook: (notifications as { webhooks: readonly { id: string }[] }).webhooks[0]?.id,
-  };
+    webhook: await addWebhook(admin, api),
+  });
+}
+
+/** No organization at all, one that has nothing, or one with a key, a user, a group and a webhook without use. */
+export type Lack = "organizations" | "things" | "use";
+
+export async function startEmptySample(lack: Lack): Promise<PicturedSample> {
+  const admin = await startModels({ providers: PROVIDERS, examine: async () => [] });
+  onTestFinished(() => admin.stop());
+  if (lack === "organizations") return createSample(admin, {});
+  const organization = await createOrganization(admin, { name: "Empty" });
+  if (lack === "things") return createSample(admin, { organization });
+  const api = `/api/organizations/${organization}`;
+  const create = async (kind: string, body: object) =>
+    String((await admin.ok("POST", `${api}/${kind}`, { body }))["id"]);
+  const group = await create("groups", { name: "Research" });
+  const user = await create("users", { name: MEMBER.name, group_id: group });
+  const key = await create("keys", { name: "ci" });
+  const webhook = await addWebhook(admin, api);
+  return createSample(admin, { organization, group, user, key, ownKey: key, webhook });
+}
+
+/** Returns what the page lacks when it is empty; null: it always has something. */
+export function lackOf({ route, as }: PicturedPage): Lack | null {
+  if (!route.includes(":organization")) return as === undefined ? "organizations" : null;
+  if (/:(?:request|ownRequest|alert)$/.test(route)) return null;
+  return as !== undefined || /:(?:key|user|group|webhook)$/.test(route) ? "use" : "things";
+}
+
+/** @param ids Values of the routes' parameters. */
+function createSample(
+  admin: AdminUnderTest,
+  ids: Readonly<Record<string, string | undefined>>,
+): PicturedSample {
+  const { organization = "", user: userId = "" } = ids;
   return {
     admin,
     urlOf: ({ route, query = "" }) =>
       `${admin.url}${route.replaceAll(/:(\w+)/g, (_, name: string) => String(ids[name]))}${query}`,
     async beginSession(reader) {
       const sessions = new Sessions(OPERATOR_TOKEN, admin.store, PROVIDERS);
-      const own = { organizationId: filled.id, userId };
+      const own = { organizationId: organization, userId };
       if (reader === "member") return (await sessions.beginPerson({ ...MEMBER, ...own }, "")).secret;
       if (reader === undefined) return (await sessions.begin(OPERATOR_TOKEN)).secret;
-      const { key } = await admin.ok("POST", `${api}/keys/${filled.keyIds[0]}/rotate`, {
-        body: { grace_seconds: 3600 },
-      });
+      const path = `/api/organizations/${organization}/keys/${ids["ownKey"]}/rotate`;
+      const { key } = await admin.ok("POST", path, { body: { grace_seconds: 3600 } });
       return (await sessions.begin(String(key))).secret;
     },
   };
+}
+
+async function addWebhook(admin: AdminUnderTest, api: string): Promise<string | undefined> {
+  const webhooks = [{ url: "https://alerts.northwind.example/hooks" }];
+  const { notifications } = await admin.ok("PATCH", api, { body: { notifications: { webhooks } } });
+  return (notifications as { webhooks: readonly { id: string }[] }).webhooks[0]?.id;
 }
 
 async function firstId(admin: AdminUnderTest, path: string): Promise<string | undefined> {

@@ -17,12 +17,17 @@ catalog:
      prices: {USD: {input: "3.00", cached_input: "0.30", output: "15.00"}}}
 `;
 
+const catalog = createCatalog(parseConfig(CATALOG, { baseDir: "/", env: {} }));
+
+/** The same models without an organization. */
+export const startModels = (options: Partial<AdminServerOptions> = {}): Promise<AdminUnderTest> =>
+  startAdmin({ catalog: () => catalog, ...options });
+
 export async function startSample(
   keys: number,
   options: Partial<AdminServerOptions> = {},
 ): Promise<{ admin: AdminUnderTest; filled: FilledSample }> {
-  const catalog = createCatalog(parseConfig(CATALOG, { baseDir: "/", env: {} }));
-  const admin = await startAdmin({ catalog: () => catalog, ...options });
+  const admin = await startModels(options);
   const filled = await fillSample({
     call: (...given) => admin.ok(...given),
     store: admin.store,
