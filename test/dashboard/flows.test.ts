@@ -267,7 +267,7 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
 
   it("deletes all keys after a leak", async () => {
     const { secret } = await createKey("leaked");
-    await page.goto(`${base}/keys`);
+    await page.goto(`${base}/settings`);
     await page.getByLabel("Yes, delete all keys").check();
     await page.getByRole("button", { name: "Delete all keys" }).click();
     await confirm("Delete all keys");

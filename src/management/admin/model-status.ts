@@ -19,6 +19,8 @@ export interface ModelCounts {
 const INTERVAL_MS = 30_000;
 /** Minutes in which a model is judged by its requests. */
 export const JUDGED_MINUTES = 5;
+/** A model with fewer requests is not judged: one failure of an idle model says little. */
+export const JUDGED_REQUESTS = 3;
 const MAX_READINGS = (JUDGED_MINUTES * 60_000) / INTERVAL_MS + 1;
 
 interface Tally {
@@ -55,7 +57,7 @@ export class ModelStatus {
     }
   }
 
-  /** Counts the models of which at least half of the requests failed; null: unknown. */
+  /** Counts the models with enough requests of which at least half failed; null: unknown. */
   get counts(): ModelCounts | null {
     const [first, last] = [this.#readings[0], this.#readings.at(-1)];
     if (first === undefined || last === undefined || first === last) return null;
@@ -63,7 +65,8 @@ export class ModelStatus {
     const failing = models.filter((model) => {
       const [before, now] = [first.get(model) ?? NONE, last.get(model) ?? NONE];
       const failed = now.failed - before.failed;
-      return failed > 0 && failed * 2 >= now.all - before.all;
+      const all = now.all - before.all;
+      return all >= JUDGED_REQUESTS && failed * 2 >= all;
     });
     return { failing: failing.length, models: models.length };
   }

@@ -39,15 +39,20 @@ describe("the status of the models", () => {
 
   it("counts a model of which half of the requests failed since the first reading", async () => {
     const before = [{ count: 1_000 }, { status: 503, count: 900 }];
-    const half = [{ count: 1_001 }, { status: 503, count: 901 }];
-    const less = [{ count: 1_002 }, { status: 503, count: 901 }];
+    const half = [{ count: 1_002 }, { status: 503, count: 902 }];
+    const less = [{ count: 1_003 }, { status: 503, count: 902 }];
     expect(await countsAfter([before, before])).toEqual(failing(0));
     expect(await countsAfter([before, half])).toEqual(failing(1));
     expect(await countsAfter([before, less])).toEqual(failing(0));
   });
 
+  it("judges no model by fewer than three requests", async () => {
+    expect(await countsAfter([[], [{ status: 503, count: 2 }]])).toEqual(failing(0));
+    expect(await countsAfter([[], [{ status: 503, count: 3 }]])).toEqual(failing(1));
+  });
+
   it("counts a stream that broke off, but no client that left and no rejection", async () => {
-    expect(await countsAfter([[], [{ code: "upstream_broke_off", count: 1 }]])).toEqual(failing(1));
+    expect(await countsAfter([[], [{ code: "upstream_broke_off", count: 3 }]])).toEqual(failing(1));
     const others = [
       { status: 499, count: 9 },
       { status: 429, code: "rate_limit_exceeded", count: 9 },

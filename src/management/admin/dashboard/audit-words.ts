@@ -32,7 +32,11 @@ export function describeAction(action: string): string {
 }
 
 /** Formats "hard cap: none → 40.00 USD", a line for each changed field, including nested ones. */
-export function describeChanges({ before, after, target }: AuditedChange, currency: string): string[] {
+export function describeChanges(
+  { before, after, target }: AuditedChange,
+  currency: string,
+  owners: ReadonlyMap<string, string> = new Map(),
+): string[] {
   const was = flatten(before);
   const is = flatten(after);
   const isTarget = (name: string): boolean => name === "key_id" && target.name !== null;
@@ -40,10 +44,20 @@ export function describeChanges({ before, after, target }: AuditedChange, curren
     (name) => keyOf(name, was.get(name)) !== keyOf(name, is.get(name)) && !isTarget(name),
   );
   return names.map((name) => {
-    const from = before === null ? "" : `${formatValue(name, was.get(name), currency)} → `;
-    const to = after === null ? "gone" : formatValue(name, is.get(name), currency);
-    return `${spellOut(name).replace(/ (?:micro)?cents$/, "")}: ${from}${to}`;
+    const format = (value: unknown) => owners.get(String(value)) ?? formatValue(name, value, currency);
+    const from = before === null ? "" : `${format(was.get(name))} → `;
+    const to = after === null ? "gone" : format(is.get(name));
+    const isNamed = [was.get(name), is.get(name)].some((value) => owners.has(String(value)));
+    const label = isNamed ? name.replace(/_id$/, "") : name;
+    return `${spellOut(label).replace(/ (?:micro)?cents$/, "")}: ${from}${to}`;
   });
+}
+
+/** Lists the ids of users and groups among the changed fields. */
+export function listOwnerIds({ before, after }: Pick<AuditedChange, "before" | "after">): string[] {
+  return [before, after]
+    .flatMap((fields) => [fields?.["user_id"], fields?.["group_id"]])
+    .filter((id) => typeof id === "string");
 }
 
 /** Settings that are on by default. */

@@ -8,7 +8,7 @@ import { formatCount, formatLimit, formatMoney } from "../../format.ts";
 import { AdminError } from "../../admin-error.ts";
 import { describeChange, type LimitNow, readLimitsNow } from "../alert-limits.ts";
 import { type OrganizationPageCall, type PageAnswer, showPage } from "../page.ts";
-import { AlertList, describeReset, listDeliveries, Subject } from "../parts/alert-list.tsx";
+import { AlertList, describeReset, listDeliveries, SendAgain, Subject } from "../parts/alert-list.tsx";
 import { Time } from "../parts/inline.tsx";
 import { Layout, Section } from "../parts/layout.tsx";
 import { Pairs } from "../parts/pairs.tsx";
@@ -29,12 +29,15 @@ export async function showAlert(page: OrganizationPageCall): Promise<PageAnswer>
   const together = listed.length === 0 ? [alert] : listed;
   const earlier = items.filter((other) => !together.includes(other) && isOfSame(other, alert));
   const limitNow = await readLimitsNow(store, id, [alert, ...together]);
+  // The facts below say all of a single threshold.
+  const isListed = !isThreshold(alert) || together.length > 1;
   const title = `Alert of ${nameSubject(alert)}`;
   return showPage(
     <Layout page={page} title={title} heading={<bdi>{title}</bdi>} section="alerts">
-      <AlertList page={page} alerts={together} limitNow={limitNow} />
+      {isListed ? <AlertList page={page} alerts={together} limitNow={limitNow} /> : null}
       <Facts page={page} alert={alert} limitNow={limitNow} />
       <Deliveries page={page} alert={alert} />
+      {isListed ? null : <SendAgain page={page} alert={alert} />}
       <Section id="earlier" title="Earlier alerts of the same limit">
         {earlier.length === 0 ? (
           <p class="card empty">None among the {LOOKED_AT} alerts before this one.</p>

@@ -1,5 +1,5 @@
 /** *Audit log*: who changed what. */
-import { describeAction, describeChanges } from "../audit-words.ts";
+import { describeAction, describeChanges, listOwnerIds } from "../audit-words.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { Layout, Section } from "../parts/layout.tsx";
 import { List, pageQueryOf, RowTable, type RowTableColumns } from "../parts/table.tsx";
@@ -10,8 +10,8 @@ type Entry = AuditPageView["data"][number];
 
 async function showAudit(page: OrganizationPageCall): Promise<PageAnswer> {
   const target = page.query.get("target_id") ?? "";
-  const query = { ...pageQueryOf(page), ...(target === "" ? {} : { target_id: target }) };
-  const { body } = await page.api("GET /api/organizations/{organization}/audit", { query });
+  const of = target === "" ? {} : { target_id: target };
+  const list = await readEntries(page, { ...pageQueryOf(page), ...of, limit: SHOWN_ENTRIES });
   return showPage(
     <Layout page={page} title="Audit log" section="audit">
       {target === "" ? null : (
@@ -22,27 +22,27 @@ async function showAudit(page: OrganizationPageCall): Promise<PageAnswer> {
       <List
         page={page}
         label="Audit log"
-        list={body}
-        columns={columnsOf(page)}
-        empty={body.next === null ? "No changes yet." : "None among the latest entries."}
+        list={list}
+        columns={columnsOf(page, list.names)}
+        empty={list.next === null ? "No changes yet." : "None among the latest entries."}
       />
     </Layout>,
   );
 }
 
+const SHOWN_ENTRIES = "15";
 const SHOWN_CHANGES = "5";
 
 /** Last changes of a key, user or group, with a link to all. */
 export async function readChanges(page: OrganizationPageCall, id: string) {
-  const query = { target_id: id, limit: SHOWN_CHANGES };
-  const { body } = await page.api("GET /api/organizations/{organization}/audit", { query });
+  const { data, names } = await readEntries(page, { target_id: id, limit: SHOWN_CHANGES });
   return (
     <Section id="changes" title="Who changed what">
       <RowTable
         label="Changes"
         class="stack"
-        columns={columnsOf(page)}
-        rows={body.data}
+        columns={columnsOf(page, names)}
+        rows={data}
         empty="No changes in the latest entries of the audit log."
       />
       <p>
@@ -55,7 +55,38 @@ export async function readChanges(page: OrganizationPageCall, id: string) {
 /** Pages of changed objects, by the type of the entry's target. */
 const PAGES: Readonly<Record<string, string>> = { key: "keys", user: "users", group: "groups" };
 
-function columnsOf({ base, organization: { currency } }: OrganizationPageCall): RowTableColumns<Entry> {
+/** Reads entries, with the names of users and groups that they have by id. */
+async function readEntries(page: OrganizationPageCall, query: Readonly<Record<string, string>>) {
+  const { body } = await page.api("GET /api/organizations/{organization}/audit", { query });
+  const ids = [...new Set(body.data.flatMap(listOwnerIds))];
+  const names = await page.options.store.readOwnerNames(page.organization.id, ids);
+  return { ...body, names };
+}
+
+const SHOWN_LINES = 2;
+
+/** The first lines; the others unfold. */
+function Changes({ lines }: { lines: readonly string[] }) {
+  const isLong = lines.length > SHOWN_LINES + 1;
+  const [first, others] = isLong ? [lines.slice(0, SHOWN_LINES), lines.slice(SHOWN_LINES)] : [lines, []];
+  const list = (some: readonly string[]) => some.map((line) => <li>{line}</li>);
+  return (
+    <div class="changes">
+      <ul>{list(first)}</ul>
+      {others.length === 0 ? null : (
+        <details>
+          <summary>{others.length} more</summary>
+          <ul>{list(others)}</ul>
+        </details>
+      )}
+    </div>
+  );
+}
+
+function columnsOf(
+  { base, organization: { currency } }: OrganizationPageCall,
+  names: ReadonlyMap<string, string>,
+): RowTableColumns<Entry> {
   return [
     { label: "time", cell: ({ at }) => <Time at={at} /> },
     {
@@ -88,13 +119,7 @@ function columnsOf({ base, organization: { currency } }: OrganizationPageCall): 
     },
     {
       label: "change",
-      cell: (entry) => (
-        <ul class="changes">
-          {describeChanges(entry, currency).map((change) => (
-            <li>{change}</li>
-          ))}
-        </ul>
-      ),
+      cell: (entry) => <Changes lines={describeChanges(entry, currency, names)} />,
     },
   ];
 }

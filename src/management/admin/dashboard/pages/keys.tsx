@@ -2,8 +2,7 @@
 import { KEY_STATES } from "../../../../shared/settings/state.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { type ArrangedKind, ArrangedListView, figureColumns, readArranged } from "../parts/arranged-list.tsx";
-import { isSure, Layout, Section } from "../parts/layout.tsx";
-import { ConfirmedForm } from "../parts/fields.tsx";
+import { isSure, Layout } from "../parts/layout.tsx";
 import type { RowTableColumns } from "../parts/table.tsx";
 import { OwnerLink, State } from "../parts/inline.tsx";
 import { KEY_FORM } from "../setting-form.ts";
@@ -31,7 +30,6 @@ async function showKeys(page: OrganizationPageCall): Promise<PageAnswer> {
       }
     >
       <ArrangedListView page={page} kind={KEYS} list={list} columns={columnsOf(page)} empty={NO_KEY} />
-      {page.canChange && list.data.length > 0 ? <AfterLeak page={page} /> : null}
     </Layout>,
   );
 }
@@ -64,32 +62,9 @@ function columnsOf(page: OrganizationPageCall): RowTableColumns<ListedKey> {
   ];
 }
 
-function AfterLeak({ page }: { page: OrganizationPageCall }) {
-  return (
-    <Section class="card" id="leak" title="After a leak">
-      <p>Permanently deletes every API key of this organization. Their spend stays in the usage.</p>
-      <ConfirmedForm
-        page={page}
-        action={`${page.base}/keys/revoke-all`}
-        button="Delete all keys"
-        confirm="Delete every API key of this organization? Requests with them return 401 at once."
-      >
-        <div class="field check">
-          <label>
-            <input type="checkbox" name="sure" value="yes" required />
-            <span>
-              Yes, delete all keys of <bdi>{page.organization.name}</bdi>
-            </span>
-          </label>
-        </div>
-      </ConfirmedForm>
-    </Section>
-  );
-}
-
 async function revokeAllKeys(page: OrganizationPageCall): Promise<PageAnswer> {
   const path = `${page.base}/keys`;
-  if (!isSure(page)) return { redirect: path };
+  if (!isSure(page)) return { redirect: `${page.base}/settings#leak` };
   await page.api("POST /api/organizations/{organization}/keys/revoke-all");
   return { redirect: `${path}?done=revoked` };
 }

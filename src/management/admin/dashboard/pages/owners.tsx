@@ -157,8 +157,15 @@ export const groupRoutes = createOwnerRoutes({
   showRest: showGroupRest,
 });
 
+const SHOWN_USERS = "20";
+
 async function showGroupRest(page: OrganizationPageCall, group: GroupView) {
-  const query = { ...pageQueryOf(page), sort: "-spend", [fieldOfOwner("group")]: group.id };
+  const query = {
+    ...pageQueryOf(page),
+    sort: "-spend",
+    [fieldOfOwner("group")]: group.id,
+    limit: SHOWN_USERS,
+  };
   const [keys, { body }] = await Promise.all([
     readKeysOf(page, "group", group.id),
     page.api("GET /api/organizations/{organization}/users", { query }),
@@ -197,6 +204,7 @@ function Users({ page, users }: { page: OrganizationPageCall; users: UserPageVie
       <List
         page={page}
         label="Its users"
+        class="list"
         list={users}
         columns={userColumns(page)}
         empty="No users in this group yet. Set the group on a user's page."

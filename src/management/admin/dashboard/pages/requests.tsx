@@ -121,13 +121,16 @@ interface Read {
   readonly problem: string | null;
 }
 
+/** One's own are mostly read on a phone, with the status of the models below. */
+const shownOf = ({ isOwn }: Explored) => (isOwn ? { limit: "30" } : {});
+
 /** Reads requests; problems of a filter are shown next to the fields. */
 async function tryToRead(explored: Explored, choice: RequestChoice): Promise<Read> {
   const { page } = explored;
   try {
     const filters = await queryOf(page, choice);
     const [list, counts] = await Promise.all([
-      page.api(listOf(explored), { query: { ...pageQueryOf(page), ...filters } }),
+      page.api(listOf(explored), { query: { ...pageQueryOf(page), ...shownOf(explored), ...filters } }),
       page.query.has("live") ? null : page.api(countsOf(explored), { query: filters }),
     ]);
     return { list: list.body, counts: counts?.body ?? null, problem: null };

@@ -72,6 +72,7 @@ async function renderSettings(
       <Emails page={page} />
       {notifications.webhook === null ? null : <Webhook page={page} webhook={notifications.webhook} />}
       <FurtherWebhooks page={page} />
+      <AfterLeak page={page} />
       <OrganizationDeletion page={page} />
     </Layout>,
     problems,
@@ -120,6 +121,30 @@ function Fieldset({ legend, children }: { legend: string; children?: Child }) {
       <legend>{legend}</legend>
       {children}
     </fieldset>
+  );
+}
+
+function AfterLeak({ page }: { page: OrganizationPageCall }) {
+  if (!page.canChange) return null;
+  return (
+    <Section class="card" id="leak" title="After a leak">
+      <p>Permanently deletes every API key of this organization. Their spend stays in the usage.</p>
+      <ConfirmedForm
+        page={page}
+        action={`${page.base}/keys/revoke-all`}
+        button="Delete all keys"
+        confirm="Delete every API key of this organization? Requests with them return 401 at once."
+      >
+        <div class="field check">
+          <label>
+            <input type="checkbox" name="sure" value="yes" required />
+            <span>
+              Yes, delete all keys of <bdi>{page.organization.name}</bdi>
+            </span>
+          </label>
+        </div>
+      </ConfirmedForm>
+    </Section>
   );
 }
 

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { JUDGED_MINUTES, type ModelCounts } from "../../model-status.ts";
+import { JUDGED_MINUTES, JUDGED_REQUESTS, type ModelCounts } from "../../model-status.ts";
 import { answerMarkup } from "../page.ts";
 import { Layout } from "../parts/layout.tsx";
 
@@ -13,7 +13,8 @@ export function answerStatus(context: Context, counts: ModelCounts | null): Prom
     <Layout page={null} title="Status of the models">
       <p class={isFailing ? "notice bad" : "notice"}>{describeCounts(counts)}</p>
       <p class="quiet">
-        A model is failing if at least half of its requests in the last {JUDGED_MINUTES} minutes failed.{" "}
+        A model is failing if at least half of its requests in the last {JUDGED_MINUTES} minutes failed, of{" "}
+        {JUDGED_REQUESTS} or more.{" "}
         <a href="/sign-in" target="_top">
           Sign in
         </a>{" "}

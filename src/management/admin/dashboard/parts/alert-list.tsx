@@ -153,19 +153,16 @@ function describeDelivery(name: string, delivery: DeliveryState): string {
 }
 
 /** Button for redelivery to failed channels, or otherwise to all. */
-function SendAgain({ page, alert }: { page: OrganizationPageCall; alert: ListedAlert }) {
+export function SendAgain({ page, alert }: { page: OrganizationPageCall; alert: ListedAlert }) {
   const { emails, webhook, webhooks } = page.organization.notifications;
   const hasChannel = emails.length > 0 || webhook !== null || webhooks.length > 0;
   if (!page.canChange || !hasChannel) return null;
   const path = `${page.base}/alerts/${alert.id}/redeliver`;
   return (
-    <>
-      {" · "}
-      <Form page={page} action={path} class="small">
-        <button type="submit" class="link">
-          Send again
-        </button>
-      </Form>
-    </>
+    <Form page={page} action={path} class="small">
+      <button type="submit" class="link">
+        Send again
+      </button>
+    </Form>
   );
 }

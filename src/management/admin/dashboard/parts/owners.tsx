@@ -35,7 +35,7 @@ export function OwnedKeys({ page, keys, owner, empty }: OwnedKeysProps) {
   const { base, canChange } = page;
   return (
     <Section id="keys" title="API keys">
-      <RowTable label="Its keys" class="stack" columns={keyColumns(page)} rows={keys.data} empty={empty} />
+      <RowTable label="Its keys" class="list" columns={keyColumns(page)} rows={keys.data} empty={empty} />
       {keys.has_more ? <p class="quiet">These are the first {keys.data.length}.</p> : null}
       {canChange ? (
         <p>

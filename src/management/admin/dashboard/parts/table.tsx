@@ -192,13 +192,16 @@ interface ListProps<Row> {
   readonly columns: RowTableColumns<Row>;
   /** Text of an empty list. */
   readonly empty: Child;
+  readonly class?: "stack" | "list";
 }
 
 /** Page of a list, with a link to the next. */
-export function List<Row>({ page, label, list: { data, next }, columns, empty }: ListProps<Row>) {
+export function List<Row>(props: ListProps<Row>) {
+  const { page, label, list, columns, empty, class: className = "stack" } = props;
+  const { data, next } = list;
   return (
     <>
-      <RowTable label={label} class="stack" columns={columns} rows={data} empty={empty} />
+      <RowTable label={label} class={className} columns={columns} rows={data} empty={empty} />
       <Older page={page} next={next} />
     </>
   );
