@@ -115,7 +115,9 @@ describe.skipIf(CHROMIUM === null)(`details of the dashboard${SKIPPED_WHY}`, () 
     const fields = { name: "Silent", notifications: { dashboard: false } };
     const silent = await createOrganization(admin, fields);
     await page.goto(`${admin.url}/organizations/${silent}/audit`);
-    const made = page.getByRole("row", { name: /Organization created Silent/ }).getByRole("listitem");
+    const row = page.getByRole("row", { name: /Organization created Silent/ });
+    await row.getByText("more").click();
+    const made = row.getByRole("listitem");
     expect(await made.allTextContents()).toContain("notifications: dashboard: no");
   });
 
