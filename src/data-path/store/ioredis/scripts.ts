@@ -17,6 +17,8 @@ import {
 import { TextCommand } from "./text-command.ts";
 
 const INCLUDE = /^-- @include ([a-z-]+\.lua)\n/gm;
+/** First line of a block's contract. */
+const BLOCK = /^-- Reads: /m;
 
 type ScriptCommands<Context extends ClientContext> = {
   [Name in ScriptName]: (input: ScriptInput<(typeof SCRIPTS)[Name]>) => Result<unknown, Context>;
@@ -92,9 +94,15 @@ const LAYOUTS = new Map<string, ScriptLayout>(
 /**
  * Reads a script with its markers resolved. Includes are replaced by their files, recursively; without
  * `resolve` they stay as lines.
+ *
+ * Most included files declare functions and constants. The others are blocks, which run where they are included
+ * because Redis would create a function again in each run. A block's header has its contract: `Reads`, the
+ * caller's locals that it reads, `Changes`, those that it assigns or adds to. Its own locals end with it.
  */
 export function readScript(file: string, { resolve = true } = {}): string {
   const text = readFileSync(programFile(`data-path/store/lua/${file}`), "utf8");
   const lua = resolveMarkers(text, LAYOUTS.get(file) ?? null);
-  return resolve ? lua.replace(INCLUDE, (_line, included: string) => readScript(`include/${included}`)) : lua;
+  if (!resolve) return lua;
+  const whole = lua.replace(INCLUDE, (_line, included: string) => readScript(`include/${included}`));
+  return BLOCK.test(text) ? `do\n${whole}end\n` : whole;
 }

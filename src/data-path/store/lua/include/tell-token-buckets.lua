@@ -1,5 +1,7 @@
--- Formats the tightest of each type of `buckets` as `told`: "total <limit> <units>", comma-separated. Included inline,
--- see token-buckets.lua.
+-- Formats the tightest of each type of `buckets` (token-buckets.lua) as `told`: "total <limit> <units>",
+-- comma-separated.
+-- Reads: buckets, BUCKET_TYPE, BUCKET_LIMIT, BUCKET_LEVEL
+-- Changes: told
 
 for position = 1, #buckets do
   local bucket, is_tightest = buckets[position], true

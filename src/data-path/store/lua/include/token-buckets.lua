@@ -14,11 +14,12 @@
 -- ms, limit, and the count at that time. The fields stay when a limit is removed, so that setting it again gives no
 -- tokens.
 --
--- No functions, because Redis creates each again in every run, and numbers instead of texts: in Lua converting one
--- takes longer than calculating. This file is included inline. It adds an owner's buckets with their current levels
--- to `buckets`. It needs `limits` (the owner's `token_limits`), `scope` and `hash` (which has the buckets). After a
--- change of a limit the level keeps its fraction, except for raised shared limits. `stored_units`, `stored_at`: a
--- key's bucket of requests.
+-- This block adds an owner's buckets with their current levels to `buckets`: `limits` are the owner's `token_limits`,
+-- `hash` has the buckets. After a change of a limit the level keeps its fraction, except for raised shared limits.
+-- `stored_units` and `stored_at` become those of a key's bucket of requests. Numbers instead of texts: in Lua
+-- converting one takes longer than calculating.
+-- Reads: limits, scope, hash, now_ms, USED_FROM, UNITS_PER_LIMITED_TOKEN, FLOOR_MINUTES
+-- Changes: buckets, stored_units, stored_at
 
 local total, input, output = tonumber(limits), nil, nil
 local values

@@ -1,4 +1,4 @@
--- Units of token buckets (token-buckets.lua). One token is 60,000 units, so that each millisecond adds as many units
+-- Constants of token buckets (token-buckets.lua). One token is 60,000 units, so that each millisecond adds as many units
 -- as the limit has tokens: only integers, no rounding. The largest bucket, 10^9 tokens, is 6 * 10^13 units.
 local UNITS_PER_LIMITED_TOKEN = 60000
 -- A shared bucket is at most this many minutes below 0.
