@@ -14,8 +14,8 @@ export interface EdgeTimeouts {
   /** For a stream without data: SDKs wait 10 minutes for responses that are not streamed. */
   readonly streamIdleSeconds: number;
   /**
-   * For one ext_authz call. Longer than the sidecar's timeout for Redis (0.25 s), so that the sidecar's
-   * answer comes first.
+   * For one ext_authz call. Longer than the sidecar's timeout for Redis (1.5 s), so that the sidecar's answer
+   * comes first, and than the delay of a sidecar on busy cores, where requests should wait and not fail.
    */
   readonly admissionSeconds: number;
   /** For one reply of the sidecar in an ext_proc stream; does not cover the upstream. */
@@ -61,7 +61,7 @@ export const DEFAULT_TIMEOUTS: EdgeTimeouts = {
   connectionIdleSeconds: 620,
   requestSeconds: 60,
   streamIdleSeconds: 900,
-  admissionSeconds: 2,
+  admissionSeconds: 5,
   processingSeconds: 5,
   hangSeconds: 10,
 };

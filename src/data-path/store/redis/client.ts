@@ -14,7 +14,7 @@ import { writeOncePerTurn } from "../ioredis/write-once-per-turn.ts";
 
 /** Shorter than ext_authz's timeout, so that a lost reply leaves time for the grace path. */
 const COMMAND_TIMEOUT_MS = 250;
-/** Nearly ext_authz's timeout of 2 s; the rest is for the way to the worker and back. */
+/** Shorter than ext_authz's timeout of 5 s, so that the worker's answer comes first. */
 const PATIENT_TIMEOUT_MS = 1_500;
 const CONNECT_TIMEOUT_MS = 2000;
 /** A connection without any reply for this long is closed: its peer may have disappeared. */
