@@ -159,7 +159,7 @@ describe.skipIf(CHROMIUM === null)(`the pages of requests${SKIPPED_WHY}`, () => 
     expect(chosen.join()).not.toContain("cost");
     expect(await rows().first().textContent()).toContain("chat");
     await page.reload();
-    await rows().first().getByRole("link", { name: "laptop" }).click();
+    await rows().getByRole("link", { name: "laptop" }).first().click();
     await page.waitForURL(/key_id=key_/);
     expect(await heads()).toEqual(chosen);
     await expectAccessible(page);

@@ -5,6 +5,7 @@ import { findFreePort } from "../support/free-port.ts";
 import { CHAT_MODEL, catalogEntry } from "../support/gateway-config.ts";
 import type { HttpAnswer } from "../support/http.ts";
 import { type ScriptedUpstream, startUpstream } from "../support/upstream.ts";
+import { waitFor } from "../support/wait.ts";
 import { withStack } from "../support/with-stack.ts";
 import { killAllWorkers, listWorkers } from "./access/worker-processes.ts";
 import { summarizeMessagesError } from "./messages-checks.ts";
@@ -73,7 +74,10 @@ describe("a model's server that has never been reached", () => {
     servers.push(server);
     expect((await send("/v1/chat/completions", { messages })).status).toBe(200);
     await server.close();
-    expect(await readCodes()).toEqual(new Set(["model_starting"]));
+    await waitFor("every worker to have heard of it", async () => {
+      expect(await readCodes()).toEqual(new Set(["model_starting"]));
+      return true;
+    });
   });
 
   it("is starting for workers that were themselves started after it had gone", async () => {

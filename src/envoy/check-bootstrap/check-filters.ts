@@ -33,7 +33,7 @@ const ADMISSION_RULES: readonly SettingRule[] = [
   {
     check: "timeouts",
     path: ["grpc_service", "timeout"],
-    holds: isAtLeastSeconds(0.5),
+    holds: isAtLeastSeconds(2),
     why: "the default of 200 ms is shorter than the sidecar's own wait for Redis.",
   },
   {

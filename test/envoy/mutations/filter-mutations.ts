@@ -53,14 +53,14 @@ export const FILTER_MUTATIONS: Mutation[] = [
   {
     check: "timeouts",
     name: "ext_authz default",
-    find: "timeout: 2s",
+    find: "timeout: 5s",
     write: "authority: x",
     line: "grpc_service:",
   },
   {
     check: "timeouts",
     name: "ext_authz too short",
-    find: "timeout: 2s",
+    find: "timeout: 5s",
     write: "timeout: 0.2s",
     line: "timeout: 0.2s",
   },

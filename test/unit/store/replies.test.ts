@@ -47,7 +47,7 @@ const WRITTEN: { readonly [Name in keyof Layouts]: Written<Name> } = {
       retryAfterSeconds: "retry_after_s",
       concurrent: "others",
       entered: "entered",
-      tokens: "told",
+      tokens: "levels",
     },
   ],
   admitCap: [
@@ -129,7 +129,7 @@ const WRITTEN: { readonly [Name in keyof Layouts]: Written<Name> } = {
     {
       remaining: "integer(math.floor(units / UNITS_PER_TOKEN))",
       capacity: "integer(capacity)",
-      tokens: "told",
+      tokens: "levels",
       lastUsedMs: "last_used",
     },
   ],

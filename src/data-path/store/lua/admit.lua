@@ -335,13 +335,13 @@ for position = FIRST_FURTHER_ARGUMENT, #ARGV, 4 do
       is_sweeping = is_sweeping or string.sub(request_id, -2) == '00'
     end
   end
-  local told = ''
+  local levels = ''
   if buckets then
 -- @include tell-token-buckets.lua
   end
   decided = decided .. (decided == '' and '' or ',') .. string.format('["%s","%d","%d","%d","%s","%s","%s"]', decision, remaining,
     math.ceil((capacity * UNITS_PER_TOKEN - units) / (rpm * 1000)), retry_after_s, others, entered,
-    told)
+    levels)
 end
 -- Written even if nothing was granted, so that units earned until now survive if the clock goes back.
 local of_key

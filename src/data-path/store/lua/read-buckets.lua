@@ -29,14 +29,14 @@ for position = 1, #KEYS, 2 do
   local rate = tonumber(rate_text or '')
   if rate then
     local capacity = request_capacity(rate)
-    local buckets, told, scope, hash, stored_units, stored_at = {}, '', 'key', request_bucket, nil, nil
+    local buckets, levels, scope, hash, stored_units, stored_at = {}, '', 'key', request_bucket, nil, nil
     if (limits or '') ~= '' then
 -- @include token-buckets.lua
 -- @include tell-token-buckets.lua
     end
     local units = bucket_units(hash, rate, capacity, now_us, stored_units, stored_at)
     local last_used = last_used_ms(request_bucket)
-    reply[#reply + 1] = { 'bucket', integer(math.floor(units / UNITS_PER_TOKEN)), integer(capacity), told, last_used }
+    reply[#reply + 1] = { 'bucket', integer(math.floor(units / UNITS_PER_TOKEN)), integer(capacity), levels, last_used }
   else
     reply[#reply + 1] = { 'missing' }
   end

@@ -13,16 +13,9 @@ import { DrainNotice } from "../drain-notice.ts";
 import { LASTING_CALLS } from "../lasting-calls.ts";
 import { isNamedClient } from "../sidecar-tls.ts";
 import { listenAt } from "../socket-file.ts";
+import { CONNECTION_WINDOW_BYTES, STREAM_WINDOW_BYTES } from "../wire/limits.ts";
 
-const MEBIBYTE = 1024 * 1024;
-/**
- * Window per stream. With the default of 64 kB Envoy waits for us several times per larger body, which halves
- * the throughput at 100 kB.
- */
-const STREAM_WINDOW_BYTES = 4 * MEBIBYTE;
-/** Window over all streams of a connection. Envoy has one or two connections per thread. */
-const CONNECTION_WINDOW_BYTES = 64 * MEBIBYTE;
-const MAX_FRAME_BYTES = MEBIBYTE;
+const MAX_FRAME_BYTES = 1024 * 1024;
 /** Every request in flight is one stream, on few connections. */
 const MAX_CONCURRENT_STREAMS = 1_000_000;
 /** Largest stream id: a GOAWAY with it rejects nothing and only asks for new calls to go elsewhere. */

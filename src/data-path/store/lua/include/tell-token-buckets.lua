@@ -1,7 +1,7 @@
--- Formats the tightest of each type of `buckets` (token-buckets.lua) as `told`: "total <limit> <units>",
+-- Formats the tightest of each type of `buckets` (token-buckets.lua) as `levels`: "total <limit> <units>",
 -- comma-separated.
 -- Reads: buckets, BUCKET_TYPE, BUCKET_LIMIT, BUCKET_LEVEL
--- Changes: told
+-- Changes: levels
 
 for position = 1, #buckets do
   local bucket, is_tightest = buckets[position], true
@@ -13,7 +13,7 @@ for position = 1, #buckets do
     end
   end
   if is_tightest then
-    told = string.format(told == '' and '%s%s %d %d' or '%s,%s %d %d', told, bucket[BUCKET_TYPE], bucket[BUCKET_LIMIT],
+    levels = string.format(levels == '' and '%s%s %d %d' or '%s,%s %d %d', levels, bucket[BUCKET_TYPE], bucket[BUCKET_LIMIT],
       bucket[BUCKET_LEVEL])
   end
 end
