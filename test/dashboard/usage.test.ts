@@ -253,7 +253,7 @@ describe.skipIf(CHROMIUM === null)(`the figures of Usage${SKIPPED_WHY}`, () => {
       await page.waitForURL(new RegExp(`by=${kind}`));
       expect((await readTable(`by-${kind}`)).get(name)).toBe(`${amount} USD`);
       await section(`by-${kind}`).getByRole("link", { name }).click();
-      await page.waitForURL(new RegExp(`${kind}_id=${owner["id"]}`));
+      await page.waitForURL(new RegExp(`${kind}_id=${String(owner["id"])}`));
       await page.goto(`${admin.url}/organizations/${id}/${kind}s`);
       await page.getByRole("row", { name }).getByText(`${amount} USD`).waitFor();
     },
