@@ -86,6 +86,7 @@ describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
       await page.goto(`${base}/alerts`);
       await page.getByText("80 % and 100 % of the monthly budget").waitFor();
       expect(await page.getByRole("button", { name: "Send again" }).count()).toBe(1);
+      expect(await page.getByRole("main").textContent()).toContain(" · Send again");
     });
 
     it("are removed after a question", async () => {

@@ -35,7 +35,7 @@ export function AlertList({ page, alerts, limitNow }: AlertListProps) {
               <Time at={message[0].firedAtMs} />
             </a>
             {describeDeliveries(page, message[0])}
-            <SendAgain page={page} alert={message[0]} />
+            <SendAgain page={page} alert={message[0]} before=" · " />
           </div>
         </li>
       ))}
@@ -152,17 +152,27 @@ function describeDelivery(name: string, delivery: DeliveryState): string {
   return ` · ${name}: ${state}${tries}${error}${next}`;
 }
 
+interface SendAgainProps {
+  readonly page: OrganizationPageCall;
+  readonly alert: ListedAlert;
+  /** Text between what stands before and the button. */
+  readonly before?: string;
+}
+
 /** Button for redelivery to failed channels, or otherwise to all. */
-export function SendAgain({ page, alert }: { page: OrganizationPageCall; alert: ListedAlert }) {
+export function SendAgain({ page, alert, before = "" }: SendAgainProps) {
   const { emails, webhook, webhooks } = page.organization.notifications;
   const hasChannel = emails.length > 0 || webhook !== null || webhooks.length > 0;
   if (!page.canChange || !hasChannel) return null;
   const path = `${page.base}/alerts/${alert.id}/redeliver`;
   return (
-    <Form page={page} action={path} class="small">
-      <button type="submit" class="link">
-        Send again
-      </button>
-    </Form>
+    <>
+      {before}
+      <Form page={page} action={path} class="small">
+        <button type="submit" class="link">
+          Send again
+        </button>
+      </Form>
+    </>
   );
 }
