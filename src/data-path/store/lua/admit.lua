@@ -34,10 +34,10 @@
 -- rejection before the bucket takes no token, a later one keeps its token. With a concurrency limit an admission takes
 -- no slot: the body is still to arrive, and hold.lua takes it. A request rejected here could not get a slot anyway, so
 -- its body need not be uploaded. A request whose hold could not be rejected (no strict caps, no concurrency limit) is
--- entered here among the open requests and in flight, so that a new limit counts it from the moment it is set. Its final charge
--- removes it; as long as it is among the open requests, that charge has not arrived. Its two deadlines differ, unlike those of
--- a request with a record. A request that waits for a hold is only entered among the open requests, where it prevents a change
--- of the currency.
+-- entered here among the open requests and in flight, so that a new limit counts it from the moment it is set. Its
+-- final charge removes it; as long as it is among the open requests, that charge has not arrived. Its two deadlines
+-- differ, unlike those of a request with a record. A request that waits for a hold is only entered among the open
+-- requests, where it prevents a change of the currency.
 
 -- Deciding fields are read from the records each time. The other settings rarely change between requests and are only
 -- returned to a caller that does not have them: their version never names two states of the records, even if Redis was
