@@ -44,8 +44,9 @@ export interface FilledSample {
 
 const SEED = 20_261_129;
 const TOGETHER = 50;
-/** Keys that have a request now. */
-const LIVE_KEYS = 300;
+/** Keys that have a request now, and its typical prompt in tokens: small beside those of the day. */
+const LIVE_KEYS = 60;
+const LIVE_PROMPT = 1_000;
 
 /**
  * Creates the company; null if it exists.
@@ -202,7 +203,7 @@ async function sendNow(store: Store, plan: Plan, created: Created): Promise<void
   for (const [position, secret] of created.secrets.slice(0, LIVE_KEYS).entries()) {
     await chargeNow(store, plan, created, position);
     const { keyId, organizationId, requestId, route } = identify(
-      drawRequest(plan.of, plan.nowMs, position),
+      drawRequest(plan.of, plan.nowMs, { key: position, prompt: LIVE_PROMPT }),
       await store.timeMs(),
       created,
     );
@@ -222,7 +223,7 @@ async function sendNow(store: Store, plan: Plan, created: Created): Promise<void
 
 async function chargeNow(store: Store, plan: Plan, created: Created, position: number, requestId?: string) {
   const nowMs = await store.timeMs();
-  const { endedAtMs: _, ...request } = drawRequest(plan.of, nowMs, position);
+  const { endedAtMs: _, ...request } = drawRequest(plan.of, nowMs, { key: position, prompt: LIVE_PROMPT });
   const { status, errorCode, checks, trace, tokens, costMicrocents } = request;
   const day = dayAt(nowMs).name;
   const identity = identify(request, nowMs, created);

@@ -57,7 +57,7 @@ export function chooseLimits({ requests, nowMs, groupOf, userOf }: SpendOf): Sam
     },
     groups: [
       caps(spent(ofGroup(0)), { cap: 1.4, budget: 1.1 }),
-      { limits: [limit("week", "cap", spent(ofGroup(1), week) / 0.93)] },
+      { limits: [limit("week", "cap", 0.98 * spent(ofGroup(1), week))] },
       {},
       { ...caps(spent(ofGroup(3)), { budget: 1.2 }), member_limits: [limit("week", "cap", 5_000)] },
     ],

@@ -48,16 +48,23 @@ export interface RequestsOf {
 /** Lists requests by the time of their end; each ends in a millisecond of its own. */
 export function listRequests(of: RequestsOf): readonly SampleRequest[] {
   const times = listTimes(of.nowMs, of.random);
-  return times.map((endedAtMs) => drawRequest(of, endedAtMs));
+  return times.map((endedAtMs) => drawRequest(of, endedAtMs, { key: drawKey(of) }));
 }
 
-/** Draws a request of a key that ends now. */
-export function drawRequest(of: RequestsOf, endedAtMs: number, key = drawKey(of)): SampleRequest {
+interface Drawn {
+  /** Position of its API key. */
+  readonly key: number;
+  /** Typical prompt in tokens; omitted: what such a key sends. */
+  readonly prompt?: number;
+}
+
+/** Draws a request that ends then. */
+export function drawRequest(of: RequestsOf, endedAtMs: number, { key, prompt }: Drawn): SampleRequest {
   const { random, models, currency } = of;
   const { feature, hasSessions } = of.keys[key] as SampleKey;
   const model = models[random() < 0.7 ? key % models.length : Math.floor(random() * models.length)] as Model;
   const failure = drawFailure(random);
-  const tokens = failure === null ? drawTokens(random, hasSessions) : NO_TOKENS;
+  const tokens = failure === null ? drawTokens(random, hasSessions, prompt) : NO_TOKENS;
   const price = priceInForce(model.prices.get(currency) ?? raiseNoPrice(model), endedAtMs);
   const charged = chooseRates(price, null, promptTokensOf(tokens));
   const team = ["web", "apps", "data"][key % 3];
@@ -125,14 +132,14 @@ function drawFailure(random: Random): Failure | null {
 }
 
 /** Agents send their whole conversation each time, most of which is cached. */
-function drawTokens(random: Random, isAgent: boolean): TokenUsage {
-  const prompt = drawAround(random, isAgent ? 90_000 : 12_000);
+function drawTokens(random: Random, isAgent: boolean, usual = isAgent ? 90_000 : 12_000): TokenUsage {
+  const prompt = drawAround(random, usual);
   const cachedInputTokens = Math.floor(prompt * (isAgent ? 0.8 : 0.3) * random());
   return {
     ...NO_TOKENS,
     inputTokens: prompt - cachedInputTokens,
     cachedInputTokens,
-    outputTokens: drawAround(random, isAgent ? 1_500 : 700),
+    outputTokens: drawAround(random, Math.ceil(usual / (isAgent ? 60 : 17))),
   };
 }
 
