@@ -156,13 +156,16 @@ describe("the tightest limit of users and groups", () => {
     return new Map((data as Record<string, unknown>[]).map((one) => [one["name"], one]));
   };
 
-  it("is shown in sorted lists, with what each has as a member", async () => {
+  it("is shown in sorted lists, with what each has as a member and its group's", async () => {
     const bystander = await make("users", { name: "Bystander", group_id: search });
     const users = await list("users");
     expect(users.get("Zoë Bell")).toMatchObject({
       tightest_limit: { period: "day", kind: "cap", cents: 750, spent_cents: 450, raised_cents: 250 },
     });
-    expect(users.get("Bystander")).toMatchObject({ id: bystander, tightest_limit: { spent_cents: 0 } });
+    expect(users.get("Bystander")).toMatchObject({
+      id: bystander,
+      tightest_limit: { scope: "group", period: "month", spent_cents: 450 },
+    });
     expect((await list("groups")).get("Search")).toMatchObject({
       tightest_limit: { period: "month", kind: "cap", cents: 200_000, spent_cents: 450 },
     });

@@ -97,7 +97,7 @@ describe("sorted lists of an organization", () => {
       { name: "Ads", spent_microcents: 0, tightest_limit: null },
     ]);
     expect((await list("users", "sort=-spend&limit=1")).rows).toMatchObject([
-      { name: "Zoë", spent_microcents: 600_000_000, group: { name: "Search" } },
+      { name: "Zoë", spent_microcents: 600_000_000, group: { name: "Search" }, tightest_limit: cap },
     ]);
   });
 

@@ -79,16 +79,19 @@ export function listKeys(records: Records, figures: Figures): Listed<KeyRecord>[
   });
 }
 
+/** Lists users. A user meets its own limits, its group's and the organization's. */
 export function listUsers(records: Records, figures: Figures): Listed<UserRecord>[] {
   const lastUses = latestBy(records, figures, ({ userId }) => userId);
   const ofOrganization = statusOf({ ...records.organization, scope: "organization" }, figures);
   return [...records.users.values()].map((record) => {
     const group = records.groups.get(record.groupId ?? "") ?? null;
-    const limits = ofUser(record, records, figures);
-    const ofGroup = group === null ? [] : statusOf({ ...group, scope: "group" }, figures);
+    const limits = [
+      ...ofUser(record, records, figures),
+      ...(group === null ? [] : statusOf({ ...group, scope: "group" }, figures)),
+    ];
     return {
       record,
-      state: record.disabled ? "disabled" : stateOf([...limits, ...ofGroup, ...ofOrganization]),
+      state: record.disabled ? "disabled" : stateOf([...limits, ...ofOrganization]),
       userId: record.id,
       groupId: group?.id ?? null,
       text: textOf(record.name, record.email, record.note),
