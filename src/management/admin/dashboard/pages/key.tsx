@@ -1,8 +1,8 @@
 /** Page of one API key: limits, rotation, deletion. */
 import { ROTATION_GRACE_SECONDS } from "../../../../shared/settings/key.ts";
-import { formatLimitRows } from "../../../../shared/settings/limits.ts";
+import { labelLimit } from "../../../../shared/settings/limit-words.ts";
 import { nameTokenType } from "../../../../shared/settings/token-limits.ts";
-import { formatCount, formatCountOf, formatMoney } from "../../format.ts";
+import { amountText, formatCount, formatCountOf, formatMoney } from "../../format.ts";
 import { NO_PROBLEMS, readBody } from "../form.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { ConfirmedForm, Form, Select } from "../parts/fields.tsx";
@@ -96,7 +96,7 @@ function KeySummary({ page, apiKey }: { page: OrganizationPageCall; apiKey: KeyV
       </p>
       <p>
         {formatMoney(apiKey.spent_microcents, currency)} spent this month; limits:{" "}
-        {formatLimitRows(apiKey.limits).join(", ") || "none"}
+        {apiKey.limits.map((limit) => `${labelLimit(limit)} ${amountText(limit.cents)}`).join(", ") || "none"}
       </p>
       <p>
         {formatCountOf(perMinute, "request")} per minute, burst {formatCount(bucket.capacity)};{" "}

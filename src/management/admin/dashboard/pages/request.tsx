@@ -8,7 +8,7 @@ import { Layout, Section } from "../parts/layout.tsx";
 import { Neighbors, neighborsQuery } from "../parts/request-neighbors.tsx";
 import { Cell, Table } from "../parts/table.tsx";
 import { Pairs } from "../parts/pairs.tsx";
-import { RequestStatus, Time, UseLink } from "../parts/inline.tsx";
+import { Prose, RequestStatus, Time, UseLink } from "../parts/inline.tsx";
 import type { ExplainedRequestView, RequestView } from "../views.ts";
 
 type UpstreamView = NonNullable<ExplainedRequestView["upstream"]>;
@@ -31,7 +31,11 @@ export async function showRequest(page: OrganizationPageCall): Promise<PageAnswe
             </a>
           </strong>
         )}
-        {remedy === null ? null : <span class="below">{formatRemedy(remedy)}</span>}
+        {remedy === null ? null : (
+          <span class="below">
+            <Prose text={formatRemedy(remedy)} />
+          </span>
+        )}
       </p>
       <Facts page={page} request={request} />
       <RequestDetails request={request} currency={page.organization.currency} />
