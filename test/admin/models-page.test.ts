@@ -5,7 +5,7 @@ import { parseConfig } from "../../src/shared/config/load.ts";
 import { tagCombinationsKey } from "../../src/data-path/store/redis/keys.ts";
 import { OTHER_TAGS } from "../../src/shared/usage/tags.ts";
 import { cookieOf, createPageClient, formTokenOf, type PageClient } from "../support/page-client.ts";
-import { chargeInput, createIdentity, FINAL, holdInput } from "../store/fixture.ts";
+import { chargeInput, createIdentity, FINAL, openRecordInput } from "../store/fixture.ts";
 import {
   type AdminUnderTest,
   createApiKey,
@@ -90,7 +90,7 @@ describe("the Models page", () => {
     const { id: keyId } = await createApiKey(admin, organization);
     const owner = { organizationId: organization, keyId, hash: "" };
     const identity = { ...(await createIdentity(admin.store, owner)), model: "acme/plain" };
-    await admin.store.hold(holdInput(identity));
+    await admin.store.openRecord(openRecordInput(identity));
     // 10 input and 3 cached tokens.
     await admin.store.charge(chargeInput(identity, 1, 0n, { final: FINAL }));
     expect(await share()).toEqual(["none", "23 %"]);

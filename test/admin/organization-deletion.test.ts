@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { chargeInput, createIdentity, FINAL, holdInput } from "../store/fixture.ts";
+import { chargeInput, createIdentity, FINAL, openRecordInput } from "../store/fixture.ts";
 import { cookieOf, createPageClient, formTokenOf } from "../support/page-client.ts";
 import {
   type AdminUnderTest,
@@ -45,7 +45,7 @@ describe("DELETE /api/organizations/{organization}", () => {
     const identify = () => createIdentity(admin.store, { organizationId: id, keyId: made.id, hash: "" });
     const [settled, inFlight] = [await identify(), await identify()];
     await admin.store.charge(chargeInput(settled, 1, 7n, { final: FINAL }));
-    await admin.store.hold(holdInput(inFlight));
+    await admin.store.openRecord(openRecordInput(inFlight));
     await admin.ok("DELETE", pathOf(id));
     await admin.store.charge(chargeInput(inFlight, 1, 5n, { final: FINAL }));
     expect(await admin.ok("GET", pathOf(id))).toMatchObject({

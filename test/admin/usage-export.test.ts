@@ -5,7 +5,7 @@ import { verifyUsage } from "../../src/data-path/request-log/verify-usage.ts";
 import { readExportRows } from "../../src/management/admin/usage-export/export-rows.ts";
 import { findFocusBreaches } from "../support/focus-checker.ts";
 import { parseCsv, splitLines } from "../support/parse-csv.ts";
-import { chargeInput, createIdentity, FINAL, holdInput } from "../store/fixture.ts";
+import { chargeInput, createIdentity, FINAL, openRecordInput } from "../store/fixture.ts";
 import {
   type AdminUnderTest,
   createApiKey,
@@ -34,7 +34,7 @@ beforeAll(async () => {
         for (const model of ["acme/echo-small", "zeta/model:beta"]) {
           const key = { organizationId: organization, keyId, hash: "" };
           const identity = { ...(await createIdentity(admin.store, key)), month: MONTH, day, model, tags };
-          await admin.store.hold(holdInput(identity));
+          await admin.store.openRecord(openRecordInput(identity));
           await admin.store.charge(
             chargeInput(identity, 1, (cost += 1_000_003n), { toolMicrocents: 7n, final: FINAL }),
           );

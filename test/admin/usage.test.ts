@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { USAGE_COLUMNS } from "../../src/management/admin/usage-export/usage-table.ts";
 import { addDays } from "../../src/shared/time/day-range.ts";
 import type { TestKey } from "../store/fixture.ts";
-import { chargeInput, createIdentity, FINAL, holdInput } from "../store/fixture.ts";
+import { chargeInput, createIdentity, FINAL, openRecordInput } from "../store/fixture.ts";
 import { parseCsv } from "../support/parse-csv.ts";
 import {
   type AdminUnderTest,
@@ -27,7 +27,7 @@ function keyOf(keyId: string): TestKey {
 /** One settled request: 10 input, 3 cached, 7 output, 1 reasoning tokens. */
 async function spend(keyId: string, model: string, microcents: bigint): Promise<string> {
   const identity = { ...(await createIdentity(admin.store, keyOf(keyId))), model };
-  await admin.store.hold(holdInput(identity));
+  await admin.store.openRecord(openRecordInput(identity));
   const toolMicrocents = BigInt(TOOL_MICROCENTS);
   await admin.store.charge(chargeInput(identity, 1, microcents, { toolMicrocents, final: FINAL }));
   today = identity.day;

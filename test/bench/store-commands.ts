@@ -87,7 +87,7 @@ async function run(store: Store): Promise<void> {
   const id = await createOrganization(store, "Bench");
   const [key, refusedKey] = [await createKey(store, id, 1_000_000), await createKey(store, id, 1)];
   const identify = () => Array.from({ length: requests }, () => createIdentity(id, key.keyId));
-  const [held, brief] = [identify(), identify()];
+  const [opened, brief] = [identify(), identify()];
   const admit = (caller: typeof key) => (identity: RequestIdentity) =>
     store.admit({
       ...caller,
@@ -98,21 +98,21 @@ async function run(store: Store): Promise<void> {
       promptTokens: 0,
     });
   // Not counted: code that is not optimized yet.
-  await measure(held, admit(key));
+  await measure(opened, admit(key));
   console.log("| command | µs of Redis's CPU | µs of the caller's CPU |");
   console.log("|---|---|---|");
   const print = async (
     name: string,
     send: (identity: RequestIdentity) => Promise<unknown>,
-    identities = held,
+    identities = opened,
   ) => {
     const { redisUs, callerUs } = await measure(identities, send);
     console.log(`| ${name} | ${redisUs.toFixed(1)} | ${callerUs.toFixed(1)} |`);
   };
   await print("admission", admit(key), brief);
   await print("admission, refused by the bucket", admit(refusedKey));
-  await print("hold", (identity) => placeHold(store, identity));
-  await print("final charge of a request with a hold", (identity) => store.charge(finalCharge(identity)));
+  await print("open record", (identity) => openRecord(store, identity));
+  await print("final charge of a request with a record", (identity) => store.charge(finalCharge(identity)));
   await print(
     "final charge of a brief request",
     (identity) => store.charge({ ...finalCharge(identity), isSingleCharge: true }),
@@ -225,9 +225,9 @@ function createIdentity(organizationId: string, keyId: string): RequestIdentity 
   return { organizationId, keyId, requestId, month: day.slice(0, 7), day, model: MODEL, route: ROUTE };
 }
 
-function placeHold(store: Store, identity: RequestIdentity): Promise<unknown> {
+function openRecord(store: Store, identity: RequestIdentity): Promise<unknown> {
   const floor = { floorMicrocents: 12_345n, floorInputTokens: 250 };
-  return store.hold({ ...identity, worstCaseMicrocents: null, ...floor, price: PRICE });
+  return store.openRecord({ ...identity, worstCaseMicrocents: null, ...floor, price: PRICE });
 }
 
 function usedTokens(taken: TakenTokens | null = null): UsedTokens | undefined {

@@ -46,7 +46,7 @@ describe("a cap that is reached between the headers and the body of a request", 
     ["key", { limits: monthLimits({ cap: 20 }) }, {}, "hard_cap_reached"],
     ["organization", {}, { limits: monthLimits({ cap: 20 }) }, "org_hard_cap_reached"],
   ] as const)(
-    "refuses it at the hold (%s), and the upstream never sees it",
+    "refuses it before its record (%s), and the upstream never sees it",
     async (_name, settings, organization, code) => {
       const key = await chat.stack.createKey(settings, organization);
       const redis = connectRedis(chat.stack);

@@ -1,5 +1,5 @@
 /**
- * An organization's settings that change between a request's admission and its hold: strict caps, in whose form the body
+ * An organization's settings that change between a request's admission and its record: strict caps, in whose form the body
  * goes upstream, and the currency, which does not change meanwhile.
  */
 import { once } from "node:events";
@@ -22,7 +22,7 @@ import { monthLimits } from "../support/month-limits.ts";
 
 const chat = withChatStack(() => ({ catalog: [...METERED_CATALOG] }));
 const USAGE = { promptTokens: 10, cachedTokens: 0, completionTokens: 5 };
-/** Has every request of the key wait for its hold. */
+/** Has every request of the key wait for its record. */
 const HELD = { maxConcurrentRequests: 5 };
 
 /** Resolves with the end of a request that is admitted and whose body comes when that is asked for. */

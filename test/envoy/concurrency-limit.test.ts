@@ -53,10 +53,10 @@ function post(key: CreatedKey, options: Partial<SendOptions> = {}): Promise<Http
 }
 
 /** Places that Redis counts for the key. */
-const places = (key: CreatedKey): Promise<number> => redis.zcard(inflightKey(key.organizationId, key.id));
+const slots = (key: CreatedKey): Promise<number> => redis.zcard(inflightKey(key.organizationId, key.id));
 
 async function waitUntilFree(key: CreatedKey): Promise<void> {
-  await waitFor("no place is taken", async () => (await places(key)) === 0);
+  await waitFor("no slot is taken", async () => (await slots(key)) === 0);
 }
 
 describe("40 requests at once with a limit of 5", () => {
@@ -80,7 +80,7 @@ describe("40 requests at once with a limit of 5", () => {
     );
     await waitFor("35 refusals", () => answers.length === 40 - LIMIT);
     expect(await chat.upstream.waitForRequests(LIMIT)).toHaveLength(LIMIT);
-    expect(await places(key)).toBe(LIMIT);
+    expect(await slots(key)).toBe(LIMIT);
     for (const answer of answers) {
       const { status, type, code, message, retryAfter, breaches } = summarizeError(answer);
       expect({ status, type, code, message, retryAfter, breaches }).toEqual({
@@ -148,7 +148,7 @@ interface Ending {
   readonly abort?: "waiting" | "answering";
 }
 
-describe("a place is given back after", () => {
+describe("a slot is given back after", () => {
   it.each<Ending>([
     { name: "an answer", answer: { kind: "echo" } },
     { name: "a stream", answer: STREAM, request: { body: chatBody({ stream: true }) } },
@@ -194,7 +194,7 @@ describe("a place is given back after", () => {
     const own = new Agent();
     const sent = post(key, { ...request, agent: own }).catch(() => "left");
     await chat.upstream.waitForRequests(1);
-    expect(await places(key)).toBe(1);
+    expect(await slots(key)).toBe(1);
     own.destroy();
     expect(await sent).toBe("left");
   }

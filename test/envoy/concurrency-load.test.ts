@@ -91,7 +91,7 @@ function leave({ key }: CreatedKey, text: string, missingBytes: number): Promise
 }
 
 describe("a limit of 5 under 24 clients that finish, leave, upload too much or stop half-way", () => {
-  it("is never passed at the upstream, and every place is free in the end", async () => {
+  it("is never passed at the upstream, and every slot is free in the end", async () => {
     const key = await getStack().createKey({ maxConcurrentRequests: LIMIT });
     const outcomes = new Map<string, number>();
     const client = async (_: unknown, index: number): Promise<void> => {
@@ -102,7 +102,7 @@ describe("a limit of 5 under 24 clients that finish, leave, upload too much or s
       }
     };
     await Promise.all(Array.from({ length: CLIENTS }, client));
-    await waitFor("no place is taken", async () => {
+    await waitFor("no slot is taken", async () => {
       return (await redis.zcard(inflightKey(key.organizationId, key.id))) === 0;
     });
     expect(upstream.most).toBeGreaterThan(1);

@@ -1,4 +1,4 @@
-/** Requests that clients take back before they were admitted, or between their admission and their body, take no place. */
+/** Requests that clients take back before they were admitted, or between their admission and their body, take no slot. */
 import { type ClientRequest, request as startRequest } from "node:http";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
@@ -84,10 +84,10 @@ describe.each(STACKS)("a limit of concurrent requests, $workers of $transport", 
       const haveLeft = async () => (await entries(key)).every((count) => count < TAKEN_BACK);
       await waitFor("those that waited have left", haveLeft);
     }
-    await waitFor("a request finds its place", async () => (await send(key)).status === 200);
+    await waitFor("a request finds its slot", async () => (await send(key)).status === 200);
   });
 
-  it("takes no place from a request that was admitted before the limit was set and uploads slowly", async () => {
+  it("takes no slot from a request that was admitted before the limit was set and uploads slowly", async () => {
     const key = await chat.stack.createKey();
     expect((await send(key)).status).toBe(200);
     await waitFor("it has ended", async () => (await entries(key)).every((count) => count === 0));
@@ -101,7 +101,7 @@ describe.each(STACKS)("a limit of concurrent requests, $workers of $transport", 
     await waitFor("it is admitted", async () => (await entries(key)).every((count) => count === 1));
     await limit(key, 1);
     chat.upstream.answer({ kind: "json", body: textCompletion("hi", null) });
-    // Longer than a request may go upstream on its entry: it asks for a place of its own.
+    // Longer than a request may go upstream on its entry: it asks for a slot of its own.
     const inFlight = inflightKey(key.organizationId, key.id);
     const [, admittedUntil] = await redis.zrange(inFlight, "0", "-1", "WITHSCORES");
     const elapsed = async (): Promise<number> => {

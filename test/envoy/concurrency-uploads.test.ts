@@ -32,10 +32,10 @@ afterAll(() => redis.disconnect());
 const post = (key: CreatedKey): Promise<HttpAnswer> => chat.send({ key: key.key, body: chatBody() });
 
 /** Places that Redis counts for the key. */
-const places = (key: CreatedKey): Promise<number> => redis.zcard(inflightKey(key.organizationId, key.id));
+const slots = (key: CreatedKey): Promise<number> => redis.zcard(inflightKey(key.organizationId, key.id));
 
 async function expectAllFree(key: CreatedKey): Promise<void> {
-  expect(await places(key)).toBe(0);
+  expect(await slots(key)).toBe(0);
   const gate = createGate();
   chat.upstream.reset();
   chat.upstream.answer({ kind: "json", before: gate, body: textCompletion("hi", null) });
@@ -93,12 +93,12 @@ const slowKey = (): Promise<CreatedKey> =>
   chat.stack.createKey({ maxConcurrentRequests: LIMIT, requestsPerMinute: RPM, name: "ci" });
 
 describe("a body that is on its way", () => {
-  it("takes no place: as many others run, and it is refused once it is there if they still do", async () => {
+  it("takes no slot: as many others run, and it is refused once it is there if they still do", async () => {
     const key = await slowKey();
     const body = JSON.stringify(chatBody());
     const uploads = Array.from({ length: LIMIT }, () => startUpload(key, body.slice(0, 9), body.length - 9));
     await waitForAdmissions(key, LIMIT);
-    expect(await places(key)).toBe(0);
+    expect(await slots(key)).toBe(0);
     const gate = createGate();
     chat.upstream.answer({ kind: "json", before: gate, body: textCompletion("hi", null) });
     const held = Array.from({ length: LIMIT }, () => post(key));
@@ -117,10 +117,10 @@ describe("a body that is on its way", () => {
     for (const { request } of uploads.slice(1)) request.end(body.slice(9));
     const rest = await Promise.all(uploads.slice(1).map(({ answer }) => answer));
     expect(rest.map((answer) => answer !== "left" && answer.status)).toEqual([200, 200, 200, 200]);
-    expect(await places(key)).toBe(0);
+    expect(await slots(key)).toBe(0);
   });
 
-  it("leaves every place free when its client goes away in the middle of it", async () => {
+  it("leaves every slot free when its client goes away in the middle of it", async () => {
     const key = await slowKey();
     const uploads = Array.from({ length: LIMIT }, () => startUpload(key, "{", 100));
     await waitForAdmissions(key, LIMIT);
@@ -132,7 +132,7 @@ describe("a body that is on its way", () => {
   it.each([
     { name: "that says its size", options: { body: Buffer.alloc(MAX_BODY_BYTES + 1, 32) } },
     { name: "in chunks", options: { chunks: [Buffer.alloc(MAX_BODY_BYTES, 32), Buffer.alloc(1_000, 32)] } },
-  ])("leaves every place free when it is too large ($name)", async ({ options }) => {
+  ])("leaves every slot free when it is too large ($name)", async ({ options }) => {
     const key = await slowKey();
     const { method, ...rest } = { method: "POST", ...options };
     const sent = Array.from({ length: LIMIT }, () =>
@@ -142,7 +142,7 @@ describe("a body that is on its way", () => {
     await expectAllFree(key);
   });
 
-  it("is refused before it is uploaded when the key has no place free", async () => {
+  it("is refused before it is uploaded when the key has no slot free", async () => {
     const key = await slowKey();
     const gate = createGate();
     chat.upstream.answer({ kind: "json", before: gate, body: textCompletion("hi", null) });

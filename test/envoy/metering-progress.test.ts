@@ -22,7 +22,7 @@ import {
 } from "./metering-figures.ts";
 import { monthLimits } from "../support/month-limits.ts";
 
-/** Without a grace period: what Redis does not answer at the hold is refused. */
+/** Without a grace period: what Redis does not answer before a record is refused. */
 const chat = withChatStack(() => ({
   catalog: METERED_CATALOG,
   overrides: { settlement: { grace_seconds: 0 } },
@@ -66,7 +66,7 @@ function spentCents(key: CreatedKey): Promise<number> {
   return readKeyStatus(chat.stack, key).then((status) => Number(status["spent_cents"]));
 }
 
-describe("requests that need no hold", () => {
+describe("requests that need no record", () => {
   const journal = () => {
     const spool = join(chat.stack.dir, "data/spool");
     const files = readdirSync(spool).filter((name) => name.endsWith(".begun"));
@@ -88,7 +88,7 @@ describe("requests that need no hold", () => {
     expect(await redis.zcard(`igw:{${key.organizationId}}:open-requests`)).toBe(0);
   });
 
-  it("leave Redis's holds within a second when they are refused for what is in their body", async () => {
+  it("leave Redis's open requests within a second when they are refused for what is in their body", async () => {
     const key = await chat.stack.createKey();
     const { status } = await chat.send({ key: key.key, body: chatBody({ model: "acme/unknown" }) });
     expect(status).toBe(400);
@@ -97,7 +97,7 @@ describe("requests that need no hold", () => {
 
   it("go upstream when Redis does not answer any more, and their charge is on record once it does", async () => {
     chat.upstream.answer({ kind: "json", body: textCompletion("x", USAGE) });
-    // A body that comes later than a second waits for its hold.
+    // A body that comes later than a second waits for its record.
     const key = await waitFor("a body in time", async () => {
       const candidate = await chat.stack.createKey();
       const status = await sendAround(candidate, () => pauseAfterAdmission(candidate));
@@ -108,7 +108,7 @@ describe("requests that need no hold", () => {
   });
 });
 
-describe("holds", () => {
+describe("records", () => {
   it("are there before the upstream sees the request", async () => {
     const key = await chat.stack.createKey();
     let openRequests = -1;
@@ -134,7 +134,7 @@ describe("holds", () => {
 
   it("keep a request from the upstream when Redis does not answer, and it costs nothing", async () => {
     const key = await chat.stack.createKey({ limits: monthLimits({ cap: 1_000 }) }, { strictCaps: true });
-    // Longer than a hold of strict caps waits for Redis.
+    // Longer than a record of strict caps waits for Redis.
     expect(await sendAround(key, () => pauseAfterAdmission(key, 2_500))).toBe(503);
     expect(chat.upstream.requests).toHaveLength(0);
     await waitFor("Redis to answer again", async () => (await redis.ping()) === "PONG");
@@ -146,7 +146,7 @@ describe("holds", () => {
     expect(rows).toHaveLength(1);
     expect(rows[0]).toMatchObject({ status: 503, errorCode: "gateway_unavailable", costMicrocents: 0n });
     await waitFor(
-      "the hold to be gone",
+      "the record to be gone",
       async () => (await redis.zcard(`igw:{${key.organizationId}}:open-requests`)) === 0,
     );
     expect(await readSpend(chat.stack, key)).toEqual({ key: 0n, organization: 0n });

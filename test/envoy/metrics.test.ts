@@ -94,7 +94,7 @@ describe("GET /metrics under load", () => {
     expect(sumOf(samples, METRICS.workersReporting.name)).toBe(2);
     expect(sumOf(samples, METRICS.unadmitted.name)).toBe(0);
     await waitFor(
-      "no hold to be open",
+      "no request to be open",
       async () => sumOf(await scrape(), METRICS.requestsInFlight.name) === 0,
     );
   });

@@ -248,7 +248,7 @@ describe("a Redis that dies under load and comes back", () => {
     expect(leaks).toEqual([]);
   });
 
-  it("refuses a request whose hold cannot be placed, though it was admitted", async () => {
+  it("refuses a request whose record cannot be opened, though it was admitted", async () => {
     const slow = await createTestKey(stack.store, { maxConcurrentRequests: 5 });
     const body = JSON.stringify(chatBody());
     const request = startRequest(`${stack.baseUrl}${CHAT_PATH}`, {

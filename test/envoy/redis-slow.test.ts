@@ -40,6 +40,6 @@ it("admits a key that its worker has never seen", async () => {
   expect(await statusesOf(keys.unseen, 3)).toEqual(["200", "200", "200"]);
 });
 
-it("admits and holds requests of an organization with strict caps", async () => {
+it("admits and records requests of an organization with strict caps", async () => {
   expect(await statusesOf(keys.strict)).toEqual(["200"]);
 });

@@ -30,7 +30,7 @@ async function createCapped(settings: object = {}): Promise<Owners> {
 
 describe("a request that does not fit", () => {
   it.each(Object.entries(ROUTES))(
-    "goes as if it had asked for what does, by one more hold of exactly that: %s",
+    "goes as if it had asked for what does, by one more attempt at exactly that: %s",
     async (_name, route) => {
       const owners = await createCapped();
       const free = await createOwners(chat);

@@ -56,12 +56,12 @@ describe("charged and used agree when Redis", () => {
     expect(await runScenario(faults, createOutage("Redis killed, admissions", kill, restart))).toEqual([]);
   });
 
-  it("is killed between the admission and the hold", async () => {
+  it("is killed between the admission and the record", async () => {
     const bodies = createGate();
-    let held: Promise<Sent>[] = [];
-    const scenario = createOutage("Redis killed, holds", kill, restart, async () => {
+    let waiting: Promise<Sent>[] = [];
+    const scenario = createOutage("Redis killed, records", kill, restart, async () => {
       bodies.release();
-      expect((await Promise.all(held)).map(({ status }) => status)).toEqual(held.map(() => 200));
+      expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(waiting.map(() => 200));
     });
     expect(
       await runScenario(faults, {
@@ -73,7 +73,9 @@ describe("charged and used agree when Redis", () => {
           const create = () => addTestKey(faults.store, organizationId, { userId });
           const keys = await Promise.all(Array.from({ length: 5 }, create));
           const options = { ...running.options("open"), beforeBody: bodies.opened };
-          held = keys.map(({ key }) => sendOne({ ...options, key }, (sent) => running.sent.open.push(sent)));
+          waiting = keys.map(({ key }) =>
+            sendOne({ ...options, key }, (sent) => running.sent.open.push(sent)),
+          );
           await waitForBuckets(keys);
           return scenario.fault(running);
         },
@@ -81,7 +83,7 @@ describe("charged and used agree when Redis", () => {
     ).toEqual([]);
   });
 
-  it("is killed between the hold and the last charge", async () => {
+  it("is killed between the record and the last charge", async () => {
     let gated: Promise<Sent>[] = [];
     const scenario = createOutage("Redis killed, settlements", kill, restart, async (running) => {
       faults.upstream.release();
@@ -201,10 +203,10 @@ describe("the request log", () => {
     expect(damaged.differences.map(({ kind }) => kind)).toContain("missing_in_redis");
     // Admissions that were not answered are in flight until they are overdue.
     const isQuiet = async () => {
-      const holds = await Promise.all(
+      const counts = await Promise.all(
         [...logged.rows.keys()].map((id) => redis.command("ZCARD", openRequestsKey(id))),
       );
-      return holds.every((count) => count === 0);
+      return counts.every((count) => count === 0);
     };
     await lendMachine(async () => {
       await waitFor("nothing to be in flight", isQuiet, { timeoutMs: REAPED_WITHIN_MS });

@@ -98,10 +98,10 @@ it("nothing of it changes when the gateway is stopped, its usage verified and re
 /** Waits until every request that is open now has ended or was closed by the reaper. */
 async function waitUntilClosed(keys: readonly CreatedKey[]): Promise<void> {
   const list = async (): Promise<string[]> => {
-    const holds = keys.map(({ organizationId }) =>
+    const open = keys.map(({ organizationId }) =>
       faults.redis.command("ZRANGE", openRequestsKey(organizationId), "0", "-1"),
     );
-    return ((await Promise.all(holds)) as string[][]).flat();
+    return ((await Promise.all(open)) as string[][]).flat();
   };
   const open = new Set(await list());
   const isClosed = async () => !(await list()).some((id) => open.has(id));

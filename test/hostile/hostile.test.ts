@@ -53,7 +53,7 @@ const OPERATOR_ENTRIES = 2;
 const SETTLED_WITHIN_MS = 60_000;
 /** Entries of what never went upstream are there for a minute. */
 const LEFT_WITHIN_MS = 120_000;
-const NOTHING: Leftovers = { open: 0, places: 0, held: 0n, entered: 0 };
+const NOTHING: Leftovers = { open: 0, slots: 0, held: 0n, entered: 0 };
 
 /** `HOSTILE_ATTACKS` names a part of them, separated by commas. */
 const chosen = process.env["HOSTILE_ATTACKS"]?.split(",");
@@ -175,13 +175,13 @@ describe.each(chooseCombinations())("with $workers of $transport, both by $http:
     const { organizationId } = hostile.hostile.roomy;
     const read = async () => await readLeftovers(redis, organizationId);
     const isSettled = async (): Promise<boolean> => {
-      const { open, places, held } = await read();
-      return open === 0 && places === 0 && held === 0n;
+      const { open, slots, held } = await read();
+      return open === 0 && slots === 0 && held === 0n;
     };
     await waitFor("all to be settled", isSettled, { timeoutMs: SETTLED_WITHIN_MS, intervalMs: 100 }).catch(
       () => undefined,
     );
-    expect(await read()).toMatchObject({ open: 0, places: 0, held: 0n });
+    expect(await read()).toMatchObject({ open: 0, slots: 0, held: 0n });
     const charged = await readCharged(hostile.stack, organizationId);
     const served = await hostile.upstream.call<readonly ServedRequest[]>("list");
     const check = () => checkHostileLines(readRequestLog(hostile.stack, organizationId), served, LARGEST);

@@ -8,7 +8,7 @@ export interface Leftovers {
   /** Requests that Redis counts as open, with what is held for them. */
   readonly open: number;
   /** Places of concurrent requests that count. What is past its deadline does not, and is swept out now and then. */
-  readonly places: number;
+  readonly slots: number;
   /** Microcents that are held. */
   readonly held: bigint;
   /** Entries of requests that never went upstream, which go after a minute. */
@@ -31,13 +31,13 @@ export async function readLeftovers(redis: Redis, organizationId: string): Promi
   const inflight = names.filter((name) => name.includes(":inflight:"));
   const [seconds] = await redis.time();
   const nowMs = Number(seconds) * 1_000;
-  const places = await Promise.all(inflight.map((name) => redis.zcount(name, nowMs, "+inf")));
+  const slots = await Promise.all(inflight.map((name) => redis.zcount(name, nowMs, "+inf")));
   const held = await Promise.all(
     names.filter((name) => name.includes(":spend:")).map((name) => readHeld(redis, name)),
   );
   return {
     open: states.filter((state) => state === "open").length,
-    places: sum(places),
+    slots: sum(slots),
     held: held.reduce((total, each) => total + each, 0n),
     entered: entered.length,
   };

@@ -47,7 +47,7 @@ function startTraffic(): () => Promise<void> {
 let stopTraffic: () => Promise<void> = async () => undefined;
 afterEach(() => stopTraffic());
 
-/** A request whose hold is in Redis and whose answer waits behind a gate. */
+/** A request whose record is in Redis and whose answer waits behind a gate. */
 async function openRequest(gate: Gate): Promise<{ ended: Promise<unknown> }> {
   const usage = { promptTokens: 10, cachedTokens: 0, completionTokens: 2 };
   const events = [textChunk("a"), gate, textChunk("b"), finishChunk(), usageChunk(usage)];

@@ -139,7 +139,7 @@ describe(`with requests that fail${SKIPPED_WHY}`, () => {
     when: "more bodies are held at one moment than there is room for",
     provoke: async () => {
       const content = "x".repeat(MEBIBYTE - 2_000);
-      // Under strict caps a body is held for as long as its hold takes; others go on in the turn in which they came. One
+      // Under strict caps a body is held for as long as its record takes; others go on in the turn in which they came. One
       // organization would be refused beyond its own share, as its own.
       const create = () => chat.stack.createKey({}, { strictCaps: true });
       const keys = await Promise.all(Array.from({ length: 24 }, create));

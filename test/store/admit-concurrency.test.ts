@@ -7,14 +7,14 @@ import {
   createIdentity,
   createTestKey,
   FINAL,
-  holdInput,
+  openRecordInput,
   withTestStore,
 } from "./fixture.ts";
 
 const test = withTestStore();
 
 describe("admit with a limit of concurrent requests", () => {
-  it("only looks: it takes no place, whatever many it lets pass", async () => {
+  it("only looks: it takes no slot, whatever many it lets pass", async () => {
     const key = await createTestKey(test.store, { maxConcurrentRequests: 2 });
     const admissions = await Promise.all(Array.from({ length: 50 }, () => admitKnown(test.store, key)));
     expect(new Set(admissions.map(({ decision }) => decision))).toEqual(new Set(["admitted"]));
@@ -24,9 +24,9 @@ describe("admit with a limit of concurrent requests", () => {
   it("refuses while as many are in flight, and lets the next pass when one has ended", async () => {
     const key = await createTestKey(test.store, { maxConcurrentRequests: 2 });
     const first = await createIdentity(test.store, key);
-    await test.store.hold(holdInput(first));
+    await test.store.openRecord(openRecordInput(first));
     expect(await admitKnown(test.store, key)).toMatchObject({ decision: "admitted", concurrentRequests: 1 });
-    await test.store.hold(holdInput(await createIdentity(test.store, key)));
+    await test.store.openRecord(openRecordInput(await createIdentity(test.store, key)));
     expect(await admitKnown(test.store, key)).toMatchObject({
       decision: "concurrency_limited",
       concurrentRequests: 2,
@@ -37,7 +37,7 @@ describe("admit with a limit of concurrent requests", () => {
 
   it("keeps the token of what it refuses", async () => {
     const key = await createTestKey(test.store, { maxConcurrentRequests: 1 });
-    await test.store.hold(holdInput(await createIdentity(test.store, key)));
+    await test.store.openRecord(openRecordInput(await createIdentity(test.store, key)));
     const { decision, bucket } = await admitKnown(test.store, key);
     expect({ decision, remaining: bucket.remaining }).toEqual({
       decision: "concurrency_limited",
@@ -49,17 +49,17 @@ describe("admit with a limit of concurrent requests", () => {
     const key = await createTestKey(test.store);
     const inflight = inflightKey(key.organizationId, key.keyId);
     const running = await createIdentity(test.store, key);
-    await test.store.hold(holdInput(running));
+    await test.store.openRecord(openRecordInput(running));
     // As their admissions left them, more than ten seconds ago.
     const entries = Array.from({ length: 5_000 }, (_, number) => [String(1_000 + number), `req_${number}`]);
     await test.client.zadd(inflight, ...entries.flat());
     await test.store.changeKey(key, { maxConcurrentRequests: 2 }, null);
     const outcomes: string[] = [];
     for (let request = 0; request < 2; request += 1) {
-      const { outcome } = await test.store.hold(holdInput(await createIdentity(test.store, key)));
+      const { outcome } = await test.store.openRecord(openRecordInput(await createIdentity(test.store, key)));
       outcomes.push(outcome);
     }
-    expect(outcomes).toEqual(["held", "concurrency_limited"]);
+    expect(outcomes).toEqual(["opened", "concurrency_limited"]);
     expect(await test.client.zcard(inflight)).toBe(2);
   });
 
@@ -75,7 +75,7 @@ describe("admit with a limit of concurrent requests", () => {
 
   it("refuses no call that costs nothing", async () => {
     const key = await createTestKey(test.store, { maxConcurrentRequests: 1 });
-    await test.store.hold(holdInput(await createIdentity(test.store, key)));
+    await test.store.openRecord(openRecordInput(await createIdentity(test.store, key)));
     const { decision, concurrentRequests } = await admitKnown(test.store, key, {
       metered: false,
       promptTokens: 0,

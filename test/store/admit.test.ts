@@ -11,7 +11,7 @@ import {
   createIdentity,
   createTestKey,
   FINAL,
-  holdInput,
+  openRecordInput,
   known,
   type TestKey,
   withTestStore,
@@ -92,7 +92,7 @@ describe("admit", () => {
     });
   });
 
-  it("enters a request that needs no hold among its organization's open requests, for a minute, and in flight for ten seconds", async () => {
+  it("enters a request that needs no record among its organization's open requests, for a minute, and in flight for ten seconds", async () => {
     const key = await createTestKey(
       test.store,
       { limits: monthLimits({ cap: 10 }) },
@@ -140,20 +140,20 @@ describe("admit", () => {
       organization: {},
       key: { maxConcurrentRequests: 5 },
     },
-  ])("has a request $why among the open requests until its hold, and not in flight", async (row) => {
+  ])("has a request $why among the open requests until its record, and not in flight", async (row) => {
     const key = await createTestKey(test.store, row.key, row.organization);
     const input = admitInput(key);
     const before = await test.store.timeMs();
     expect(known(await test.store.admit(input))).toMatchObject({ decision: "admitted", isEntered: false });
-    const holds = openRequestsKey(key.organizationId);
-    const entered = Number(await test.client.zscore(holds, input.requestId));
+    const openRequests = openRequestsKey(key.organizationId);
+    const entered = Number(await test.client.zscore(openRequests, input.requestId));
     expect(entered).toBeGreaterThanOrEqual(before + 60_000);
     expect(await test.client.exists(inflightKey(key.organizationId, key.keyId))).toBe(0);
     const identity = { ...(await createIdentity(test.store, key)), requestId: input.requestId };
-    await test.store.hold(holdInput(identity, { worstCaseMicrocents: 1n }));
-    const held = await test.client.zrange(holds, "0", "-1", "WITHSCORES");
-    expect(held).toEqual([input.requestId, expect.any(String)]);
-    expect(Number(held[1])).toBeLessThan(entered);
+    await test.store.openRecord(openRecordInput(identity, { worstCaseMicrocents: 1n }));
+    const opened = await test.client.zrange(openRequests, "0", "-1", "WITHSCORES");
+    expect(opened).toEqual([input.requestId, expect.any(String)]);
+    expect(Number(opened[1])).toBeLessThan(entered);
   });
 
   it.each([

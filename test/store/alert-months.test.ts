@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { canSetClock, microseconds, openTimedStore, type TimedStore } from "./clock-fixture.ts";
-import { chargeInput, createIdentity, createTestKey, FINAL, holdInput } from "./fixture.ts";
+import { chargeInput, createIdentity, createTestKey, FINAL, openRecordInput } from "./fixture.ts";
 import { monthLimits } from "../support/month-limits.ts";
 
 const CENT = 1_000_000n;
@@ -35,7 +35,7 @@ describe.skipIf(!canSetClock)("alerts over a month's end (sets Redis's clock: ta
     clock.set(microseconds("2026-05-31T23:59:59Z"));
     const key = await createTestKey(store, { limits: monthLimits({ cap: 10 }) });
     const identity = await createIdentity(store, key);
-    await store.hold(holdInput(identity));
+    await store.openRecord(openRecordInput(identity));
     clock.set(microseconds("2026-06-01T00:00:10Z"));
     await store.charge(chargeInput(identity, 1, 10n * CENT, { final: FINAL }));
     expect(await summarize(key.organizationId)).toEqual(["2026-05 90%", "2026-05 100%"]);

@@ -4,7 +4,7 @@ import {
   createIdentity,
   createTestKey,
   FINAL,
-  holdInput,
+  openRecordInput,
   type TestKey,
   withTestStore,
 } from "./fixture.ts";
@@ -32,7 +32,7 @@ describe("a progress charge", () => {
   it("fires what it reaches: alerts are tested on the spend that caps are compared with", async () => {
     const key = await createTestKey(test.store, { limits: monthLimits({ budget: 100 }) });
     const stream = await createIdentity(test.store, key);
-    await test.store.hold(holdInput(stream));
+    await test.store.openRecord(openRecordInput(stream));
     await test.store.charge(chargeInput(stream, 1, 79n * CENT));
     expect(await summarize(key.organizationId)).toEqual([]);
     await spend(key, 1n * CENT);
@@ -48,7 +48,7 @@ describe("a progress charge", () => {
   it("fires nothing by its best estimate, which is for the one who closes the request", async () => {
     const key = await createTestKey(test.store, { limits: monthLimits({ budget: 10 }) });
     const stream = await createIdentity(test.store, key);
-    await test.store.hold(holdInput(stream));
+    await test.store.openRecord(openRecordInput(stream));
     const tokens = { ...NO_TOKENS, inputTokens: 900, outputTokens: 7 };
     const estimate = { totalMicrocents: 9n * CENT, tokens };
     await test.store.charge(chargeInput(stream, 1, 1n * CENT, { estimate, estimated: true }));
@@ -73,7 +73,7 @@ describe("spend that goes down", () => {
       correction: test.store.spendFalls().correction - before.correction,
     });
     const stream = await createIdentity(test.store, key);
-    await test.store.hold(holdInput(stream, { floorMicrocents: 9n * CENT, floorInputTokens: 1 }));
+    await test.store.openRecord(openRecordInput(stream, { floorMicrocents: 9n * CENT, floorInputTokens: 1 }));
     await test.store.charge(chargeInput(stream, 1, 5n * CENT));
     await test.store.charge(chargeInput(stream, 2, 6n * CENT));
     expect(fallen()).toEqual({ interim: 0, reaped: 0, correction: 0 });
@@ -98,7 +98,7 @@ describe("a closing", () => {
   it("of a request whose owner died fires what it reaches", async () => {
     const key = await createTestKey(test.store, { limits: monthLimits({ budget: 10 }) });
     const lost = await createIdentity(test.store, key);
-    await test.store.hold(holdInput(lost, { floorMicrocents: 9n * CENT, floorInputTokens: 1 }));
+    await test.store.openRecord(openRecordInput(lost, { floorMicrocents: 9n * CENT, floorInputTokens: 1 }));
     await test.client.zadd(`igw:{${key.organizationId}}:open-requests`, 1, lost.requestId);
     expect(await test.store.close({ ...lost, record: lost })).toBe("closed");
     expect(await summarize(key.organizationId)).toEqual(["key budget 80% of 10"]);

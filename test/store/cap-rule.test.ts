@@ -8,7 +8,7 @@ import { type Raise, raisedCap } from "../../src/shared/settings/raises.ts";
 import { readScript } from "../../src/data-path/store/ioredis/scripts.ts";
 import { spendKey } from "../../src/data-path/store/redis/keys.ts";
 import { createId } from "../../src/data-path/store/ids.ts";
-import { admitKnown, createIdentity, createTestKey, holdInput, withTestStore } from "./fixture.ts";
+import { admitKnown, createIdentity, createTestKey, openRecordInput, withTestStore } from "./fixture.ts";
 import { monthLimits } from "../support/month-limits.ts";
 
 const test = withTestStore();
@@ -64,7 +64,7 @@ describe("the rule of caps", () => {
     );
   });
 
-  it("decides admissions and holds by cap, raises, what is spent and what is held as TypeScript says", async () => {
+  it("decides admissions and records by cap, raises, what is spent and what is held as TypeScript says", async () => {
     const raised = fc.array(
       fc.oneof(fc.integer({ min: 1, max: 1_000 }), fc.integer({ min: 1, max: MAX_CENTS })),
       {
@@ -97,7 +97,9 @@ describe("the rule of caps", () => {
           const refused = isOfOrganization ? "organization_cap_reached" : "key_cap_reached";
           const isRefused = isReached(inForce, spent);
           expect((await admitKnown(test.store, key)).decision).toBe(isRefused ? refused : "admitted");
-          expect((await test.store.hold(holdInput(identity))).outcome).toBe(isRefused ? refused : "held");
+          expect((await test.store.openRecord(openRecordInput(identity))).outcome).toBe(
+            isRefused ? refused : "opened",
+          );
           await test.client.del(spendKey(key.organizationId, identity.month));
 
           const worstCaseMicrocents = worst;
@@ -106,8 +108,8 @@ describe("the rule of caps", () => {
           const ofStrict = isOfOrganization ? "organization" : `key:${strict.keyId}`;
           await test.client.hset(spends, ofStrict, String(spent), `held:${ofStrict}`, String(held));
           const isTooMuch = isRefused || remainingUnder(inForce, spent + held + worst) < 0n;
-          const asked = await test.store.hold(holdInput(other, { worstCaseMicrocents }));
-          expect(asked.outcome).toBe(isTooMuch ? refused : "held");
+          const asked = await test.store.openRecord(openRecordInput(other, { worstCaseMicrocents }));
+          expect(asked.outcome).toBe(isTooMuch ? refused : "opened");
           await test.client.del(spends);
         },
       ),

@@ -7,7 +7,7 @@ import {
   createRequest,
   createTestKey,
   FINAL,
-  holdInput,
+  openRecordInput,
   spentBy,
   withTestStore,
   readExpiry,
@@ -25,7 +25,7 @@ const WAYS = [
 describe("charge", () => {
   it("sets the total, up and down, and moves the usage row by the same differences", async () => {
     const identity = await createRequest(test.store);
-    await test.store.hold(holdInput(identity));
+    await test.store.openRecord(openRecordInput(identity));
     await test.store.charge(chargeInput(identity, 1, 500n, { estimated: true }));
     expect(await spentBy(test.store, identity)).toBe(500n);
     const further = { cacheWriteTokens: 4, cacheWrite1hTokens: 3, inputAudioTokens: 1, outputAudioTokens: 1 };
@@ -80,7 +80,7 @@ describe("charge", () => {
     expect(await test.store.listOverdue(identity.organizationId, 10)).toEqual([]);
   });
 
-  it("takes an entered request's place, and what will not go upstream leaves it", async () => {
+  it("takes an entered request's slot, and what will not go upstream leaves it", async () => {
     const key = await createTestKey(test.store);
     const [charged, left] = [admitInput(key), admitInput(key)];
     await Promise.all([test.store.admit(charged), test.store.admit(left)]);
@@ -153,7 +153,7 @@ describe("charge", () => {
   );
 
   it.each(WAYS)(
-    "$way: leaves a record by which a repeat, a late hold and a renewal are known",
+    "$way: leaves a record by which a repeat, a late record and a renewal are known",
     async ({ changes }) => {
       const identity = await createRequest(test.store);
       await test.store.charge(chargeInput(identity, 3, 300n, { final: FINAL, ...changes }));
@@ -161,7 +161,7 @@ describe("charge", () => {
       const fields = ["state", "final", "seq", "key", "day", "model"];
       const record = await test.client.hmget(requestKey(organizationId, requestId), ...fields);
       expect(record).toEqual(["closed", "1", "3", keyId, day, model]);
-      expect(await test.store.hold(holdInput(identity))).toMatchObject({ outcome: "exists" });
+      expect(await test.store.openRecord(openRecordInput(identity))).toMatchObject({ outcome: "exists" });
       expect(await test.store.renew(organizationId, [identity])).toEqual(["ended"]);
       const other = chargeInput({ ...identity, model: "acme/other" }, 3, 5n, { final: FINAL, ...changes });
       await expect(test.store.charge(other)).rejects.toThrow("MISMATCH");
@@ -194,7 +194,7 @@ describe("charge", () => {
     expect(await spentBy(test.store, first)).toBe(499_500n);
   });
 
-  it("counts without a hold, and leaves a record that another closes when its owner dies", async () => {
+  it("counts without a record, and leaves a record that another closes when its owner dies", async () => {
     const identity = await createRequest(test.store);
     await test.store.charge(chargeInput(identity, 1, 40n));
     expect(await spentBy(test.store, identity)).toBe(40n);
@@ -207,7 +207,7 @@ describe("charge", () => {
   it("counts the request that never reached an upstream neither as spend nor as usage", async () => {
     const identity = await createRequest(test.store);
     const tokens = NO_TOKENS;
-    await test.store.hold(holdInput(identity, { floorMicrocents: 9n, floorInputTokens: 9 }));
+    await test.store.openRecord(openRecordInput(identity, { floorMicrocents: 9n, floorInputTokens: 9 }));
     await test.store.charge(
       chargeInput(identity, 1, 0n, { tokens, requests: 0, final: { ...FINAL, status: 503 } }),
     );
@@ -240,7 +240,7 @@ describe("charge", () => {
     "refuses another %s than the record's",
     async (field) => {
       const identity = await createRequest(test.store);
-      await test.store.hold(holdInput(identity));
+      await test.store.openRecord(openRecordInput(identity));
       const other = { keyId: "key_other", month: "2020-01", day: "2020-01-01", model: "acme/other" };
       const charge = chargeInput({ ...identity, [field]: other[field] }, 1, 5n);
       await expect(test.store.charge(charge)).rejects.toThrow("MISMATCH");
@@ -268,7 +268,7 @@ describe("forget", () => {
   it("deletes closed records and leaves open ones", async () => {
     const open = await createRequest(test.store);
     const closed = { ...open, requestId: `${open.requestId}-closed` };
-    await test.store.hold(holdInput(open));
+    await test.store.openRecord(openRecordInput(open));
     await test.store.charge(chargeInput(closed, 1, 5n, { final: FINAL }));
     const ids = [open.requestId, closed.requestId, "req_none"];
     expect(await test.store.forget(open.organizationId, ids)).toBe(1);

@@ -9,7 +9,7 @@ import {
   createIdentity,
   createTestKey,
   FINAL,
-  holdInput,
+  openRecordInput,
   openClusterStore,
   createTestOrganization,
   withTestStore,
@@ -35,10 +35,10 @@ describe("the store on a cluster of three", () => {
       const input = admitInput(key);
       expect((await store.admit(input)).decision).toBe("admitted");
       const identity = { ...(await createIdentity(store, key)), requestId: input.requestId };
-      const held = await store.hold(holdInput(identity, { worstCaseMicrocents: 9n }));
-      expect(held.outcome).toBe("held");
-      const second = holdInput(await createIdentity(store, key), { worstCaseMicrocents: 9n });
-      expect((await store.hold(second)).outcome).toBe("concurrency_limited");
+      const opened = await store.openRecord(openRecordInput(identity, { worstCaseMicrocents: 9n }));
+      expect(opened.outcome).toBe("opened");
+      const second = openRecordInput(await createIdentity(store, key), { worstCaseMicrocents: 9n });
+      expect((await store.openRecord(second)).outcome).toBe("concurrency_limited");
       await store.charge(chargeInput(identity, 1, 3n));
       expect(await store.renew(key.organizationId, [identity])).toEqual(["renewed"]);
       expect(await store.listOverdue(key.organizationId, 10)).toEqual([]);
@@ -86,7 +86,7 @@ describe("the store on a cluster of three", () => {
     const { store } = test;
     const key = await createTestKey(store);
     const identity = await createIdentity(store, key);
-    await store.hold(holdInput(identity));
+    await store.openRecord(openRecordInput(identity));
     await store.charge(chargeInput(identity, 1, 10n));
     const before = (await store.readUsage(key.organizationId, null)).rows[0]!;
     const { day, model } = identity;

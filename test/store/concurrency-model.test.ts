@@ -59,7 +59,7 @@ afterAll(async () => {
 describe.skipIf(!canSetClock)(
   "a limit of concurrent requests (sets Redis's clock: takes Linux and cc)",
   () => {
-    it("is never passed and never refuses with a place free, however two workers' commands interleave, repeat or come late", async () => {
+    it("is never passed and never refuses with a slot free, however two workers' commands interleave, repeat or come late", async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.constantFrom(null, 1, 2, 3),
@@ -77,7 +77,7 @@ describe.skipIf(!canSetClock)(
             for (const each of steps) await run.apply(each);
             await run.apply({ kind: "limit", limit: 1 });
             for (const client of [0, 1]) {
-              // Whatever was there is over: the first finds the only place, the second none.
+              // Whatever was there is over: the first finds the only slot, the second none.
               if (client === 0) await run.finish(async () => 0);
               const moves = [{ client, move: "admit" as const }];
               await run.apply({ kind: "round", moves });

@@ -1,10 +1,10 @@
 import { strict as assert } from "node:assert";
 import { createId } from "../../src/data-path/store/ids.ts";
 import type { Store } from "../../src/data-path/store/types.ts";
-import type { HoldResult, RequestIdentity } from "../../src/data-path/store/types/settlement.ts";
+import type { OpenRecordResult, RequestIdentity } from "../../src/data-path/store/types/settlement.ts";
 import { openingCharge } from "../../src/data-path/spool/opened-request.ts";
 import type { FakeClock } from "../support/redis.ts";
-import { admitKnown, chargeInput, createIdentity, FINAL, holdInput, type TestKey } from "./fixture.ts";
+import { admitKnown, chargeInput, createIdentity, FINAL, openRecordInput, type TestKey } from "./fixture.ts";
 
 /** What a client, its worker or a reaper does; those of one round do it at once, over two connections. */
 export type Move = "admit" | "cancel" | "vanish" | "upload" | "uploadTwice" | "end" | "endTwice" | "die";
@@ -34,7 +34,7 @@ const ENTERED_IN_FLIGHT_MS = 10_000;
 /**
  * Requests of one key at two workers, as the workers move them, and a model beside them: the set of those that run. Commands
  * of a round overtake each other, so the model has bounds. Whoever ran before it and does not end in it runs throughout; a
- * place may be taken by whoever had, or may have got, one.
+ * slot may be taken by whoever had, or may have got, one.
  */
 export class ConcurrencyRun {
   limit: number | null = null;
@@ -68,8 +68,8 @@ export class ConcurrencyRun {
     this.limit = step.limit;
   }
 
-  /** Ends all that runs; how many places are taken then. */
-  async finish(countPlaces: () => Promise<number>): Promise<number> {
+  /** Ends all that runs; how many slots are taken then. */
+  async finish(countSlots: () => Promise<number>): Promise<number> {
     const moves = [...this.#clients.keys()].flatMap((client) => [
       { client, move: "cancel" as const },
       { client, move: "end" as const },
@@ -77,14 +77,14 @@ export class ConcurrencyRun {
     for (const move of moves) await this.#round([move]);
     this.#advance(60_001);
     await this.#reap();
-    return countPlaces();
+    return countSlots();
   }
 
   async #round(moves: readonly { client: number; move: Move }[]): Promise<void> {
     const before = new Set(this.#in("running"));
-    const mayHold = this.#mayHoldPlaces();
+    const mayHave = this.#mayHaveSlots();
     const ending = new Set<Running>();
-    const held: Running[] = [];
+    const opened: Running[] = [];
     let refused = 0;
     let entered = 0;
     const outcomes = moves.map(async ({ client, move }) => {
@@ -98,7 +98,7 @@ export class ConcurrencyRun {
         if (move === "vanish") this.#vanish(client, one);
         if (move !== "upload" && move !== "uploadTwice") return;
         const outcome = await this.#upload(client, one, move === "uploadTwice");
-        if (outcome === "held") held.push(one);
+        if (outcome === "opened") opened.push(one);
         if (outcome === "refused") refused += 1;
       } else if (one?.state.is === "running") {
         if (move === "end" || move === "endTwice") {
@@ -111,8 +111,10 @@ export class ConcurrencyRun {
     await Promise.all(outcomes);
     if (this.limit === null) return;
     const throughout = [...before].filter((one) => !ending.has(one)).length;
-    if (held.length > 0) assert.ok(throughout + held.length <= this.limit, "more run at once than the limit");
-    if (refused > 0) assert.ok(mayHold + held.length + entered >= this.limit, "refused with a place free");
+    if (opened.length > 0) {
+      assert.ok(throughout + opened.length <= this.limit, "more run at once than the limit");
+    }
+    if (refused > 0) assert.ok(mayHave + opened.length + entered >= this.limit, "refused with a slot free");
   }
 
   async #admit(client: number): Promise<"entered" | "admitted" | "refused"> {
@@ -140,18 +142,18 @@ export class ConcurrencyRun {
     this.#abandonedUntilMs.push(state.atMs + ENTERED_IN_FLIGHT_MS);
   }
 
-  async #upload(client: number, one: Running, isRepeated: boolean): Promise<"begun" | "held" | "refused"> {
+  async #upload(client: number, one: Running, isRepeated: boolean): Promise<"begun" | "opened" | "refused"> {
     const { identity, state } = one;
     const isYoung = state.is === "admitted" && this.#nowMs - state.atMs <= MAX_ADMISSION_AGE_MS;
     if (isYoung && state.isEntered) {
       one.state = { is: "running", hasRecord: false };
       return "begun";
     }
-    const hold = (): Promise<HoldResult> => this.#store.hold(holdInput(identity));
-    const results = await Promise.all(isRepeated ? [hold(), hold()] : [hold()]);
-    if (results.some(({ outcome }) => outcome === "held")) {
+    const open = (): Promise<OpenRecordResult> => this.#store.openRecord(openRecordInput(identity));
+    const results = await Promise.all(isRepeated ? [open(), open()] : [open()]);
+    if (results.some(({ outcome }) => outcome === "opened")) {
       one.state = { is: "running", hasRecord: true };
-      return "held";
+      return "opened";
     }
     assert.deepEqual(new Set(results.map(({ outcome }) => outcome)), new Set(["concurrency_limited"]));
     this.#clients.delete(client);
@@ -204,7 +206,7 @@ export class ConcurrencyRun {
     this.#clock.set(BigInt(this.#nowMs) * 1_000n);
   }
 
-  #mayHoldPlaces(): number {
+  #mayHaveSlots(): number {
     this.#abandonedUntilMs = this.#abandonedUntilMs.filter((untilMs) => untilMs > this.#nowMs);
     const entered = this.#in("admitted").filter(
       ({ state }) =>

@@ -8,7 +8,7 @@ import {
   createIdentity,
   createTestKey,
   FINAL,
-  holdInput,
+  openRecordInput,
   readHeld,
   type TestKey,
 } from "./fixture.ts";
@@ -43,10 +43,10 @@ async function closeOverdue({ organizationId }: TestKey): Promise<string[]> {
 }
 
 describe.skipIf(!canSetClock)("a request's deadline (sets Redis's clock: takes Linux and cc)", () => {
-  it("is 30 s after the hold; then another closes it at its floor", async () => {
+  it("is 30 s after the opening of its record; then another closes it at its floor", async () => {
     const key = await createTestKey(timed.store);
     const identity = await createIdentity(timed.store, key);
-    await timed.store.hold(holdInput(identity, { floorMicrocents: 70n, floorInputTokens: 12 }));
+    await timed.store.openRecord(openRecordInput(identity, { floorMicrocents: 70n, floorInputTokens: 12 }));
     advance(29_999);
     expect(await closeOverdue(key)).toEqual([]);
     advance(1);
@@ -60,7 +60,7 @@ describe.skipIf(!canSetClock)("a request's deadline (sets Redis's clock: takes L
     const key = await createTestKey(timed.store);
     const owners = `${createId("user", 1)}.${createId("group", 1)}`;
     const identity = { ...(await createIdentity(timed.store, key)), owners };
-    await timed.store.hold(holdInput(identity, { floorMicrocents: 70n, floorInputTokens: 12 }));
+    await timed.store.openRecord(openRecordInput(identity, { floorMicrocents: 70n, floorInputTokens: 12 }));
     advance(30_000);
     expect(await closeOverdue(key)).toEqual(["closed"]);
     const page = { limit: 5, after: null };
@@ -79,7 +79,7 @@ describe.skipIf(!canSetClock)("a request's deadline (sets Redis's clock: takes L
   ])("closes what was charged $name at the larger of both", async ({ charged, closedAt }) => {
     const key = await createTestKey(timed.store);
     const identity = await createIdentity(timed.store, key);
-    await timed.store.hold(holdInput(identity, { floorMicrocents: 70n, floorInputTokens: 12 }));
+    await timed.store.openRecord(openRecordInput(identity, { floorMicrocents: 70n, floorInputTokens: 12 }));
     await timed.store.charge(chargeInput(identity, 1, charged));
     advance(30_000);
     expect(await closeOverdue(key)).toEqual(["closed"]);
@@ -92,7 +92,9 @@ describe.skipIf(!canSetClock)("a request's deadline (sets Redis's clock: takes L
     const key = await createTestKey(timed.store);
     const identity = await createIdentity(timed.store, key);
     const priceOf = (input: string) => ({ name: "price", passed: true, figures: { input } });
-    await timed.store.hold(holdInput(identity, { floorMicrocents: 70n, price: priceOf("held") }));
+    await timed.store.openRecord(
+      openRecordInput(identity, { floorMicrocents: 70n, price: priceOf("opened") }),
+    );
     const tokens = {
       ...NO_TOKENS,
       inputTokens: 9,
@@ -126,11 +128,11 @@ describe.skipIf(!canSetClock)("a request's deadline (sets Redis's clock: takes L
     expect(items[0]?.checks).toEqual([priceOf("estimated")]);
   });
 
-  it("closes at the price that it was held with, when nothing was charged", async () => {
+  it("closes at the price that its record was opened with, when nothing was charged", async () => {
     const key = await createTestKey(timed.store);
     const identity = await createIdentity(timed.store, key);
-    const price = { name: "price", passed: true, figures: { input: "held" } };
-    await timed.store.hold(holdInput(identity, { floorMicrocents: 70n, price }));
+    const price = { name: "price", passed: true, figures: { input: "opened" } };
+    await timed.store.openRecord(openRecordInput(identity, { floorMicrocents: 70n, price }));
     advance(30_000);
     await closeOverdue(key);
     const { items } = await timed.store.listRequests(key.organizationId, { limit: 1, after: null });
@@ -140,7 +142,7 @@ describe.skipIf(!canSetClock)("a request's deadline (sets Redis's clock: takes L
   it("moves with each renewal", async () => {
     const key = await createTestKey(timed.store);
     const identity = await createIdentity(timed.store, key);
-    await timed.store.hold(holdInput(identity));
+    await timed.store.openRecord(openRecordInput(identity));
     for (let round = 0; round < 4; round += 1) {
       advance(20_000);
       expect(await timed.store.renew(key.organizationId, [identity])).toEqual(["renewed"]);
@@ -152,7 +154,9 @@ describe.skipIf(!canSetClock)("a request's deadline (sets Redis's clock: takes L
     const key = await createTestKey(timed.store, { maxConcurrentRequests: 5 }, { strictCaps: true });
     const identity = await createIdentity(timed.store, key);
     const held = () => readHeld(timed.client, identity, "organization");
-    await timed.store.hold(holdInput(identity, { worstCaseMicrocents: 100n, floorMicrocents: 30n }));
+    await timed.store.openRecord(
+      openRecordInput(identity, { worstCaseMicrocents: 100n, floorMicrocents: 30n }),
+    );
     expect(await held()).toBe(100n);
     advance(31_000);
     await closeOverdue(key);
@@ -173,7 +177,7 @@ describe.skipIf(!canSetClock)("a request's deadline (sets Redis's clock: takes L
       const { items } = await timed.store.listRequests(key.organizationId, { limit: 5, after: null });
       return items.map(({ requestId, costMicrocents }) => [requestId, costMicrocents]);
     };
-    await timed.store.hold(holdInput(identity, { floorMicrocents: 30n }));
+    await timed.store.openRecord(openRecordInput(identity, { floorMicrocents: 30n }));
     advance(31_000);
     await closeOverdue(key);
     expect(await listed()).toEqual([[identity.requestId, 30n]]);
@@ -195,7 +199,7 @@ describe.skipIf(!canSetClock)("a request's deadline (sets Redis's clock: takes L
       ...first,
       requestId: `${first.requestId}-${index}`,
     }));
-    await Promise.all(all.slice(0, 249).map((identity) => timed.store.hold(holdInput(identity))));
+    await Promise.all(all.slice(0, 249).map((identity) => timed.store.openRecord(openRecordInput(identity))));
     const outcomes = await timed.store.renew(key.organizationId, all);
     expect(outcomes).toEqual([...Array.from({ length: 249 }, () => "renewed"), "missing"]);
   });
@@ -203,7 +207,7 @@ describe.skipIf(!canSetClock)("a request's deadline (sets Redis's clock: takes L
   it("is gone with its record", async () => {
     const key = await createTestKey(timed.store);
     const identity = await createIdentity(timed.store, key);
-    await timed.store.hold(holdInput(identity));
+    await timed.store.openRecord(openRecordInput(identity));
     await timed.client.del(`igw:{${key.organizationId}}:request:${identity.requestId}`);
     expect(await closeOverdue(key)).toEqual([]);
     advance(30_000);
@@ -214,7 +218,7 @@ describe.skipIf(!canSetClock)("a request's deadline (sets Redis's clock: takes L
   it("is looked at again when it is closed: what was renewed since it was listed stays open", async () => {
     const key = await createTestKey(timed.store);
     const identity = await createIdentity(timed.store, key);
-    await timed.store.hold(holdInput(identity, { floorMicrocents: 5n }));
+    await timed.store.openRecord(openRecordInput(identity, { floorMicrocents: 5n }));
     advance(30_000);
     const [overdue] = await timed.store.listOverdue(key.organizationId, 1);
     await timed.store.renew(key.organizationId, [identity]);
@@ -222,36 +226,36 @@ describe.skipIf(!canSetClock)("a request's deadline (sets Redis's clock: takes L
     expect(await spent(identity)).toBe(0n);
   });
 
-  it("frees no place by itself, since its owner may come back: closing does", async () => {
+  it("frees no slot by itself, since its owner may come back: closing does", async () => {
     const key = await createTestKey(timed.store, { maxConcurrentRequests: 1 });
     const [first, second] = [await createIdentity(timed.store, key), await createIdentity(timed.store, key)];
-    await timed.store.hold(holdInput(first));
+    await timed.store.openRecord(openRecordInput(first));
     advance(300_000);
-    expect((await timed.store.hold(holdInput(second))).outcome).toBe("concurrency_limited");
+    expect((await timed.store.openRecord(openRecordInput(second))).outcome).toBe("concurrency_limited");
     expect(await timed.store.renew(key.organizationId, [first])).toEqual(["renewed"]);
     advance(30_000);
-    expect((await timed.store.hold(holdInput(second))).outcome).toBe("concurrency_limited");
+    expect((await timed.store.openRecord(openRecordInput(second))).outcome).toBe("concurrency_limited");
     await closeOverdue(key);
-    expect((await timed.store.hold(holdInput(second))).outcome).toBe("held");
+    expect((await timed.store.openRecord(openRecordInput(second))).outcome).toBe("opened");
     // It was not dead after all: both run, and nobody else comes in before both have ended.
     expect(await timed.store.renew(key.organizationId, [first])).toEqual(["reopened"]);
     await timed.store.charge(chargeInput(second, 1, 0n, { final: FINAL }));
     const third = await createIdentity(timed.store, key);
-    expect((await timed.store.hold(holdInput(third))).outcome).toBe("concurrency_limited");
+    expect((await timed.store.openRecord(openRecordInput(third))).outcome).toBe("concurrency_limited");
     await timed.store.charge(chargeInput(first, 1, 0n, { final: FINAL }));
-    expect((await timed.store.hold(holdInput(third))).outcome).toBe("held");
+    expect((await timed.store.openRecord(openRecordInput(third))).outcome).toBe("opened");
   });
 
-  it("frees a place that has no hold any more: its record is lost", async () => {
+  it("frees a slot whose record is lost", async () => {
     const key = await createTestKey(timed.store, { maxConcurrentRequests: 1 });
     const [lost, next] = [await createIdentity(timed.store, key), await createIdentity(timed.store, key)];
-    await timed.store.hold(holdInput(lost));
+    await timed.store.openRecord(openRecordInput(lost));
     await timed.client.del(`igw:{${key.organizationId}}:request:${lost.requestId}`);
     advance(30_000);
-    expect((await timed.store.hold(holdInput(next))).outcome).toBe("concurrency_limited");
+    expect((await timed.store.openRecord(openRecordInput(next))).outcome).toBe("concurrency_limited");
     expect(await closeOverdue(key)).toEqual(["gone"]);
     expect((await admitKnown(timed.store, key)).decision).toBe("admitted");
-    expect((await timed.store.hold(holdInput(next))).outcome).toBe("held");
+    expect((await timed.store.openRecord(openRecordInput(next))).outcome).toBe("opened");
   });
 });
 

@@ -15,7 +15,7 @@ import {
   createTestKey,
   createTestOrganization,
   FINAL,
-  holdInput,
+  openRecordInput,
   KEY,
   ORGANIZATION,
   withTestStore,
@@ -109,7 +109,7 @@ describe("an organization that was deleted", () => {
       await createIdentity(test.store, key),
     ];
     await test.store.charge(chargeInput(settled, 1, 7n, { final: FINAL }));
-    await test.store.hold(holdInput(inFlight));
+    await test.store.openRecord(openRecordInput(inFlight));
     await test.store.deleteOrganization(organizationId, null);
     expect((await test.store.charge(chargeInput(inFlight, 1, 5n, { final: FINAL }))).outcome).toBe("applied");
     expect((await test.store.readSpend(organizationId, null)).organizationMicrocents).toBe(12n);
@@ -127,7 +127,7 @@ describe("an organization that was deleted", () => {
     const { organizationId } = key;
     const [first, last] = [await createIdentity(test.store, key), await createIdentity(test.store, key)];
     await test.store.charge(chargeInput(first, 1, 800_000n, { final: FINAL }));
-    await test.store.hold(holdInput(last));
+    await test.store.openRecord(openRecordInput(last));
     expect(await test.client.xlen(alertOutboxKey(organizationId))).toBe(1);
     await test.store.deleteOrganization(organizationId, null);
     expect((await test.store.getOrganization(organizationId))?.notifications.webhook).toBeNull();

@@ -4,7 +4,14 @@ import { createStore } from "../../src/data-path/store/redis-store.ts";
 import type { ChargeInput } from "../../src/data-path/store/types/settlement.ts";
 import { type SentinelNode, type SentinelRedis, startRedisWithSentinels } from "../support/redis-sentinel.ts";
 import { waitFor } from "../support/wait.ts";
-import { chargeInput, createIdentity, createTestKey, FINAL, holdInput, USAGE_MONTHS } from "./fixture.ts";
+import {
+  chargeInput,
+  createIdentity,
+  createTestKey,
+  FINAL,
+  openRecordInput,
+  USAGE_MONTHS,
+} from "./fixture.ts";
 
 let redis: SentinelRedis | null = null;
 const clients: { disconnect(): void }[] = [];
@@ -30,7 +37,7 @@ async function connectWorker({ sentinels, name }: SentinelRedis) {
 }
 
 /**
- * Requests of one key, one after the other on each of eight writers: hold, then the final charge until it is
+ * Requests of one key, one after the other on each of eight writers: a record, then the final charge until it is
  * acknowledged. Remembers when each charge was.
  */
 async function startLoad(sentinel: SentinelRedis) {
@@ -42,7 +49,7 @@ async function startLoad(sentinel: SentinelRedis) {
   const write = async (): Promise<void> => {
     while (!state.isStopped) {
       const identity = await again(() => createIdentity(store, key));
-      await again(() => store.hold(holdInput(identity)));
+      await again(() => store.openRecord(openRecordInput(identity)));
       const charge = chargeInput(identity, 1, COST, { final: FINAL });
       await again(() => store.charge(charge));
       acknowledged.push({ charge, atMs: performance.now() });
@@ -154,7 +161,7 @@ describe("a failover by Sentinel under load", () => {
     const store = await connectWorker(redis);
     const key = await createTestKey(store);
     const identity = await createIdentity(store, key);
-    await store.hold(holdInput(identity));
+    await store.openRecord(openRecordInput(identity));
     // Not from the start: a replica that gets no turn for a second is as good as cut off.
     await master.command("CONFIG", "SET", "min-replicas-max-lag", "1");
     await master.command("CONFIG", "SET", "min-replicas-to-write", "1");

@@ -26,7 +26,7 @@ import type { AuditInput } from "../../src/data-path/store/types/audit.ts";
 import type {
   BilledRequest,
   ChargeInput,
-  HoldInput,
+  OpenRecordInput,
   RequestIdentity,
 } from "../../src/data-path/store/types/settlement.ts";
 import { startRedis, startRedisCluster } from "../support/redis.ts";
@@ -259,7 +259,10 @@ export async function createIdentity(store: Store, key: TestKey): Promise<Billed
   };
 }
 
-export function holdInput(identity: RequestIdentity, changes: Partial<HoldInput> = {}): HoldInput {
+export function openRecordInput(
+  identity: RequestIdentity,
+  changes: Partial<OpenRecordInput> = {},
+): OpenRecordInput {
   return { ...identity, worstCaseMicrocents: null, floorMicrocents: 0n, floorInputTokens: 0, ...changes };
 }
 

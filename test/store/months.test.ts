@@ -7,7 +7,7 @@ import {
   createIdentity,
   createTestKey,
   FINAL,
-  holdInput,
+  openRecordInput,
 } from "./fixture.ts";
 import { monthLimits } from "../support/month-limits.ts";
 
@@ -79,15 +79,15 @@ describe.skipIf(!canSetClock)("the month (sets Redis's clock: takes Linux and cc
     expect((await admitKnown(store, key)).month).toBe("2026-09");
   });
 
-  it("of a request is that of its admission, even when it is held, charged and closed in the next", async () => {
+  it("of a request is that of its admission, even when it is recorded, charged and closed in the next", async () => {
     const { store, clock } = timed;
     clock.set(microseconds("2026-10-31T23:59:59.9Z"));
     const key = await createTestKey(store);
     const charged = await createIdentity(store, key);
     const abandoned = await createIdentity(store, key);
     clock.set(microseconds("2026-11-01T00:00:10Z"));
-    await store.hold(holdInput(charged));
-    await store.hold(holdInput(abandoned, { floorMicrocents: 7n, floorInputTokens: 3 }));
+    await store.openRecord(openRecordInput(charged));
+    await store.openRecord(openRecordInput(abandoned, { floorMicrocents: 7n, floorInputTokens: 3 }));
     await store.charge(chargeInput(charged, 1, 100n, { final: FINAL }));
     clock.set(microseconds("2026-11-01T00:01:00Z"));
     const [overdue] = await store.listOverdue(key.organizationId, 10);

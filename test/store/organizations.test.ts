@@ -7,7 +7,7 @@ import {
   createIdentity,
   createTestKey,
   FINAL,
-  holdInput,
+  openRecordInput,
   createTestOrganization,
   ORGANIZATION,
   withTestStore,
@@ -90,7 +90,7 @@ describe("an organization", () => {
     const identity = await createIdentity(test.store, spent);
     await test.store.charge(chargeInput(identity, 1, 1n, { final: FINAL }));
     const inFlight = await createTestKey(test.store);
-    await test.store.hold(holdInput(await createIdentity(test.store, inFlight)));
+    await test.store.openRecord(openRecordInput(await createIdentity(test.store, inFlight)));
     for (const { organizationId } of [spent, inFlight]) {
       const refused = await test.store.changeOrganization(organizationId, { currency: "EUR" }, null);
       expect(refused).toMatchObject({ outcome: "currency_locked", current: { currency: "USD" } });
@@ -112,14 +112,14 @@ describe("an organization", () => {
   ])("has no request upstream at a price of its former currency ($what)", async ({ settings, key }) => {
     const owner = await createTestKey(test.store, key, settings);
     const { organizationId } = owner;
-    const admitted = holdInput(await createIdentity(test.store, owner), { worstCaseMicrocents: 1n });
+    const admitted = openRecordInput(await createIdentity(test.store, owner), { worstCaseMicrocents: 1n });
     await test.store.changeOrganization(organizationId, { currency: "EUR" }, null);
-    const refused = await test.store.hold(admitted);
+    const refused = await test.store.openRecord(admitted);
     expect(refused).toEqual({ outcome: "currency_changed", currency: "EUR" });
     expect((await test.store.changeOrganization(organizationId, { currency: "USD" }, null)).outcome).toBe(
       "changed",
     );
-    expect((await test.store.hold(admitted)).outcome).toBe("held");
+    expect((await test.store.openRecord(admitted)).outcome).toBe("opened");
   });
 
   it.each([

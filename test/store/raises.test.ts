@@ -5,7 +5,7 @@ import type { Raise } from "../../src/shared/settings/raises.ts";
 import { createId } from "../../src/data-path/store/ids.ts";
 import { LIMIT_SCOPES, type LimitScope } from "../../src/data-path/store/types/decision.ts";
 import { canSetClock } from "./clock-fixture.ts";
-import { admitKnown, holdInput } from "./fixture.ts";
+import { admitKnown, openRecordInput } from "./fixture.ts";
 import {
   cap,
   CENT,
@@ -61,14 +61,14 @@ describe.skipIf(!canSetClock)("a raise (sets Redis's clock: takes Linux and cc)"
       await setRaises(of, scope, [...others, raise(period, 30), raise(period, 20)]);
       await spend(of, 149);
       expect(await decide(of)).toBe("admitted");
-      expect((await timed().store.hold(holdInput(await identify(of)))).outcome).toBe("held");
+      expect((await timed().store.openRecord(openRecordInput(await identify(of)))).outcome).toBe("opened");
       await spend(of, 1);
       const reached = { scope, period, cents: 150, raisedCents: 50, spentMicrocents: 150n * CENT };
       expect(await admitKnown(timed().store, of.key)).toMatchObject({
         decision: `${scope}_cap_reached`,
         reachedCap: reached,
       });
-      expect(await timed().store.hold(holdInput(await identify(of)))).toMatchObject({
+      expect(await timed().store.openRecord(openRecordInput(await identify(of)))).toMatchObject({
         outcome: `${scope}_cap_reached`,
         figures: { period, capCents: 150, raisedCents: 50 },
       });
@@ -84,7 +84,7 @@ describe.skipIf(!canSetClock)("a raise (sets Redis's clock: takes Linux and cc)"
     expect(await decide(of)).toBe("admitted");
     setClock(UNTIL_MS);
     expect(await decide(of)).toBe("user_cap_reached week");
-    expect(await timed().store.hold(holdInput(await identify(of)))).toMatchObject({
+    expect(await timed().store.openRecord(openRecordInput(await identify(of)))).toMatchObject({
       figures: { capCents: 100, raisedCents: 0 },
     });
   });
@@ -139,11 +139,14 @@ describe.skipIf(!canSetClock)("a raise (sets Redis's clock: takes Linux and cc)"
     const of = await createOwners({ strictCaps: true });
     await setLimits(of, "organization", [cap("day", 100)]);
     await setRaises(of, "organization", [raise("day", 100)]);
-    const hold = async (cents: number) =>
-      (await timed().store.hold(holdInput(await identify(of), { worstCaseMicrocents: BigInt(cents) * CENT })))
-        .outcome;
-    expect(await hold(150)).toBe("held");
-    expect(await hold(51)).toBe("organization_cap_reached");
-    expect(await hold(50)).toBe("held");
+    const open = async (cents: number) =>
+      (
+        await timed().store.openRecord(
+          openRecordInput(await identify(of), { worstCaseMicrocents: BigInt(cents) * CENT }),
+        )
+      ).outcome;
+    expect(await open(150)).toBe("opened");
+    expect(await open(51)).toBe("organization_cap_reached");
+    expect(await open(50)).toBe("opened");
   });
 });

@@ -22,7 +22,7 @@ import {
   createTestKey,
   createTestOrganization,
   FINAL,
-  holdInput,
+  openRecordInput,
   spentBy,
   type TestKey,
   withTestStore,
@@ -101,7 +101,7 @@ describe("a rebuild", () => {
   it("charges as its log says what another has closed at an estimate, and its owner's charge is a repeat", async () => {
     const key = await createTestKey(test.store);
     const [charge] = await createCharges(key, 1);
-    await test.store.hold(holdInput(charge!));
+    await test.store.openRecord(openRecordInput(charge!));
     const estimate = { totalMicrocents: 5_000n, tokens: charge!.tokens };
     await test.store.charge({ ...charge!, sequence: 1, totalMicrocents: 50n, final: null, estimate });
     await closeOverdue(charge!);
@@ -123,7 +123,7 @@ describe("a rebuild", () => {
       const key = await createTestKey(test.store);
       const [dead, lost, tagged] = await createCharges(key, 3);
       const closed = { ...dead!, tags: "team=ads", totalMicrocents: 0n, final: null };
-      await test.store.hold(holdInput(closed));
+      await test.store.openRecord(openRecordInput(closed));
       await test.store.charge({ ...closed, estimate: { totalMicrocents: estimate, tokens: closed.tokens } });
       await closeOverdue(closed);
       const log = await createLog([lost!, { ...tagged!, tags: "team=ads" }]);
@@ -141,7 +141,7 @@ describe("a rebuild", () => {
   it("marks and raises nothing while requests are in flight, so that their charges still count", async () => {
     const key = await createTestKey(test.store);
     const [charge, other] = await createCharges(key, 2);
-    await test.store.hold(holdInput(other!));
+    await test.store.openRecord(openRecordInput(other!));
     const log = await createLog([charge!]);
     expect(await log.rebuild()).toMatchObject({ raisedRows: 0, inFlight: [key.organizationId] });
     expect(await test.store.charge(charge!)).toEqual({ outcome: "applied" });
@@ -232,7 +232,7 @@ describe("a rebuild of a Redis that was restored from an older snapshot", () => 
 
   it("charges as its log says what was closed at an estimate, in every window", async () => {
     const [charge] = await createOwnedCharges();
-    await test.store.hold(holdInput(charge!));
+    await test.store.openRecord(openRecordInput(charge!));
     const estimate = { totalMicrocents: 5_000n, tokens: charge!.tokens };
     await test.store.charge({ ...charge!, totalMicrocents: 0n, final: null, estimate });
     await closeOverdue(charge!);

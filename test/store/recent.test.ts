@@ -9,7 +9,7 @@ import {
   createIdentity,
   createTestKey,
   FINAL,
-  holdInput,
+  openRecordInput,
   known,
   MODEL,
   ROUTE,
@@ -30,7 +30,7 @@ describe("findRequest", () => {
     const key = await createTestKey(test.store);
     const identity = await createIdentity(test.store, key);
     const checks = [{ name: "price", passed: true, figures: { input: "250", currency: "USD" } }];
-    await test.store.hold(holdInput(identity));
+    await test.store.openRecord(openRecordInput(identity));
     await test.store.charge(chargeInput(identity, 1, 5n));
     expect(await test.store.findRequest(key.organizationId, identity.requestId, key.keyId)).toBeNull();
     const last = chargeInput(identity, 2, 123n, {

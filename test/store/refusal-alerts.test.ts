@@ -4,7 +4,7 @@ import { createId } from "../../src/data-path/store/ids.ts";
 import type { LimitPeriod } from "../../src/shared/settings/limits.ts";
 import { spendKey } from "../../src/data-path/store/redis/keys.ts";
 import { canSetClock } from "./clock-fixture.ts";
-import { admitKnown, holdInput } from "./fixture.ts";
+import { admitKnown, openRecordInput } from "./fixture.ts";
 import {
   cap,
   createOwners,
@@ -85,12 +85,12 @@ describe.skipIf(!canSetClock)("a refusal by a cap (sets Redis's clock: takes Lin
     }
   });
 
-  it.each(cases)("by a hold does, too, after $way, of a $period", async ({ scope, period, bring }) => {
+  it.each(cases)("by a record does, too, after $way, of a $period", async ({ scope, period, bring }) => {
     const of = await createOwners();
     const identity = await identify(of);
     await bring(of, period);
     const before = timed().store.firedAlerts();
-    expect((await timed().store.hold(holdInput(identity))).outcome).toBe(`${scope}_cap_reached`);
+    expect((await timed().store.openRecord(openRecordInput(identity))).outcome).toBe(`${scope}_cap_reached`);
     expect(await listAlerts(of)).toContain(`${scope} ${period} 100% of 80`);
     expect(timed().store.firedAlerts() - before).toBe(period === "day" ? 1 : 2);
   });
@@ -107,8 +107,8 @@ describe.skipIf(!canSetClock)("a refusal by a cap (sets Redis's clock: takes Lin
   it("by a strict cap that is not reached tells nothing: only this request does not fit", async () => {
     const of = await createOwners({ strictCaps: true });
     await setLimits(of, "key", [cap("week", 80)]);
-    const tooMuch = holdInput(await identify(of), { worstCaseMicrocents: 81_000_000n });
-    expect((await timed().store.hold(tooMuch)).outcome).toBe("key_cap_reached");
+    const tooMuch = openRecordInput(await identify(of), { worstCaseMicrocents: 81_000_000n });
+    expect((await timed().store.openRecord(tooMuch)).outcome).toBe("key_cap_reached");
     expect(await listAlerts(of)).toEqual([]);
   });
 });

@@ -11,7 +11,7 @@ import {
   createIdentity,
   createTestOrganization,
   FINAL,
-  holdInput,
+  openRecordInput,
   type TestKey,
   withTestStore,
 } from "./fixture.ts";
@@ -82,19 +82,19 @@ async function costByOwners({ organizationId, month }: RequestIdentity): Promise
 
 describe("what a request costs", () => {
   const charges = [
-    { name: "in a command of its own", isSingleCharge: undefined, isHeld: false },
-    { name: "behind a hold", isSingleCharge: undefined, isHeld: true },
-    { name: "together with others of its turn", isSingleCharge: true, isHeld: false },
+    { name: "in a command of its own", isSingleCharge: undefined, isOpened: false },
+    { name: "behind a record", isSingleCharge: undefined, isOpened: true },
+    { name: "together with others of its turn", isSingleCharge: true, isOpened: false },
   ] as const;
 
   it.each(charges)(
     "counts to whom it was admitted for, charged $name, whoever has the key by now",
-    async ({ isSingleCharge, isHeld }) => {
+    async ({ isSingleCharge, isOpened }) => {
       const { addKey, userId, teamId, otherTeamId } = await createOwners();
       const key = await addKey({ userId });
       const owners = formatOwnerIds({ userId, groupId: teamId });
       const identity = { ...(await createIdentity(test.store, key)), owners };
-      if (isHeld) await test.store.hold(holdInput(identity));
+      if (isOpened) await test.store.openRecord(openRecordInput(identity));
       await test.store.changeKey(key, { userId: null, groupId: otherTeamId }, null);
       await test.store.charge(chargeInput(identity, 1, 500n, { final: FINAL, isSingleCharge }));
       expect(await costByOwners(identity)).toEqual({ [owners]: 500n });

@@ -11,7 +11,7 @@ import {
   createIdentity,
   createTestKey,
   FINAL,
-  holdInput,
+  openRecordInput,
   USAGE_MONTHS,
   withTestStore,
 } from "./fixture.ts";
@@ -56,7 +56,7 @@ describe("a Redis user that may not publish", () => {
       { limits: monthLimits({ budget: 1_000 }) },
     );
     const identity = await createIdentity(store, key);
-    await store.hold(holdInput(identity));
+    await store.openRecord(openRecordInput(identity));
     await store.charge(chargeInput(identity, 1, 85n * CENT, { final: FINAL }));
     const spend = await store.readSpend(key.organizationId, null);
     expect([spend.organizationMicrocents, spend.keyMicrocents.get(key.keyId)]).toEqual([

@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DAY_MS } from "../../src/shared/time/calendar.ts";
 import { liveSessionsKey, requestKey, sessionSpendKey } from "../../src/data-path/store/redis/keys.ts";
-import type { BilledRequest, HoldInput } from "../../src/data-path/store/types/settlement.ts";
+import type { BilledRequest, OpenRecordInput } from "../../src/data-path/store/types/settlement.ts";
 import { canSetClock, microseconds, openTimedStore, type TimedStore } from "./clock-fixture.ts";
 import {
   admitKnown,
@@ -12,7 +12,7 @@ import {
   createIdentity,
   createTestKey,
   FINAL,
-  holdInput,
+  openRecordInput,
   type TestKey,
   withTestStore,
 } from "./fixture.ts";
@@ -29,14 +29,14 @@ async function identify(key: TestKey, session = NAME, { store } = test): Promise
   return { ...(await createIdentity(store, key)), session, isSessionCapped: true };
 }
 
-async function hold(key: TestKey, changes: Partial<HoldInput> = {}, on = test) {
+async function open(key: TestKey, changes: Partial<OpenRecordInput> = {}, on = test) {
   const identity = await identify(key, changes.session, on);
-  return { identity, held: await on.store.hold(holdInput(identity, changes)) };
+  return { identity, opened: await on.store.openRecord(openRecordInput(identity, changes)) };
 }
 
-async function spend(key: TestKey, cents: bigint, changes: Partial<HoldInput> = {}, on = test) {
-  const { identity, held } = await hold(key, changes, on);
-  expect(held.outcome).toBe("held");
+async function spend(key: TestKey, cents: bigint, changes: Partial<OpenRecordInput> = {}, on = test) {
+  const { identity, opened } = await open(key, changes, on);
+  expect(opened.outcome).toBe("opened");
   await on.store.charge(chargeInput(identity, 1, cents * CENT, { final: FINAL }));
   return identity;
 }
@@ -69,21 +69,21 @@ describe("the cap of a session", () => {
     expect(await admitKnown(test.store, key)).toMatchObject({ isEntered: true, areSessionsCapped: true });
     await spend(key, BigInt(row.cents) - 1n);
     await spend(key, 1n);
-    expect((await hold(key)).held).toEqual({
+    expect((await open(key)).opened).toEqual({
       outcome: "session_cap_reached",
       figures: { spentMicrocents: BigInt(row.cents) * CENT, heldMicrocents: 0n, capCents: row.cents },
     });
-    expect((await hold(key, { session: "run 2" })).held.outcome).toBe("held");
+    expect((await open(key, { session: "run 2" })).opened.outcome).toBe("opened");
     const unnamed = await createIdentity(test.store, key);
-    expect((await test.store.hold(holdInput(unnamed))).outcome).toBe("held");
+    expect((await test.store.openRecord(openRecordInput(unnamed))).outcome).toBe("opened");
   });
 
   it("is each key's own", async () => {
     const one = await createTestKey(test.store, { sessionCapCents: 1 });
     const other = await createTestKey(test.store, { sessionCapCents: 1 });
     await spend(one, 1n);
-    expect((await hold(one)).held.outcome).toBe("session_cap_reached");
-    expect((await hold(other)).held.outcome).toBe("held");
+    expect((await open(one)).opened.outcome).toBe("session_cap_reached");
+    expect((await open(other)).opened.outcome).toBe("opened");
   });
 
   it("is lowered by its client from then on, and never raised", async () => {
@@ -91,8 +91,8 @@ describe("the cap of a session", () => {
     await spend(key, 3n, { sessionBudgetCents: 500 });
     await spend(key, 2n, { sessionBudgetCents: 6 });
     await spend(key, 1n, { sessionBudgetCents: 9 });
-    const { held } = await hold(key);
-    expect(held).toMatchObject({ outcome: "session_cap_reached", figures: { capCents: 6 } });
+    const { opened } = await open(key);
+    expect(opened).toMatchObject({ outcome: "session_cap_reached", figures: { capCents: 6 } });
   });
 
   it("is set by its client alone where there is none, for this session", async () => {
@@ -102,30 +102,30 @@ describe("the cap of a session", () => {
     expect(await readSession(key)).toEqual({ spent: 0n, held: 0n });
     await spend(key, 4n, { sessionBudgetCents: 4 });
     expect(await admitKnown(test.store, key)).toMatchObject({ areSessionsCapped: true });
-    expect((await hold(key)).held).toMatchObject({
+    expect((await open(key)).opened).toMatchObject({
       outcome: "session_cap_reached",
       figures: { spentMicrocents: 4n * CENT, capCents: 4 },
     });
-    expect((await hold(key, { session: "run 2" })).held.outcome).toBe("held");
+    expect((await open(key, { session: "run 2" })).opened.outcome).toBe("opened");
   });
 
   it("is named before a total that is reached as well, and before a month's", async () => {
     const limits = [...monthLimits({ cap: 5 }), { period: "total", kind: "cap", cents: 5 } as const];
     const key = await createTestKey(test.store, { sessionCapCents: 5, limits });
     await spend(key, 5n);
-    expect((await hold(key)).held.outcome).toBe("session_cap_reached");
-    expect((await hold(key, { session: "run 2" })).held).toMatchObject({
+    expect((await open(key)).opened.outcome).toBe("session_cap_reached");
+    expect((await open(key, { session: "run 2" })).opened).toMatchObject({
       outcome: "key_cap_reached",
       figures: { period: "total" },
     });
   });
 
-  it("counts a hold once, however often it is repeated", async () => {
+  it("counts a record once, however often it is repeated", async () => {
     const key = await createTestKey(test.store, { sessionCapCents: 5 }, { strictCaps: true });
     const identity = await identify(key);
-    const input = holdInput(identity, { worstCaseMicrocents: 3n * CENT });
-    expect([await test.store.hold(input), await test.store.hold(input)]).toMatchObject([
-      { outcome: "held" },
+    const input = openRecordInput(identity, { worstCaseMicrocents: 3n * CENT });
+    expect([await test.store.openRecord(input), await test.store.openRecord(input)]).toMatchObject([
+      { outcome: "opened" },
       { outcome: "exists" },
     ]);
     expect(await readSession(key)).toEqual({ spent: 0n, held: 3n * CENT });
@@ -136,19 +136,19 @@ describe("the cap of a session with strict caps", () => {
   it("holds exactly what fits, however many come at once, and lets in what is given back", async () => {
     const key = await createTestKey(test.store, { sessionCapCents: 10 }, { strictCaps: true });
     const many = await Promise.all(
-      Array.from({ length: 40 }, () => hold(key, { worstCaseMicrocents: (3n * CENT) / 2n })),
+      Array.from({ length: 40 }, () => open(key, { worstCaseMicrocents: (3n * CENT) / 2n })),
     );
-    const held = many.filter((each) => each.held.outcome === "held");
-    expect(held.length).toBe(6);
+    const opened = many.filter((each) => each.opened.outcome === "opened");
+    expect(opened.length).toBe(6);
     expect(await readSession(key)).toEqual({ spent: 0n, held: 9n * CENT });
-    const [first] = held;
+    const [first] = opened;
     await test.store.charge(chargeInput(first!.identity, 1, CENT / 2n, { final: FINAL }));
     expect(await readSession(key)).toEqual({ spent: CENT / 2n, held: (15n * CENT) / 2n });
-    expect((await hold(key, { worstCaseMicrocents: 2n * CENT + 1n })).held).toEqual({
+    expect((await open(key, { worstCaseMicrocents: 2n * CENT + 1n })).opened).toEqual({
       outcome: "session_cap_reached",
       figures: { spentMicrocents: CENT / 2n, heldMicrocents: (15n * CENT) / 2n, capCents: 10 },
     });
-    expect((await hold(key, { worstCaseMicrocents: 2n * CENT })).held.outcome).toBe("held");
+    expect((await open(key, { worstCaseMicrocents: 2n * CENT })).opened.outcome).toBe("opened");
   });
 
   it("is named where it leaves less room than the others", async () => {
@@ -159,16 +159,16 @@ describe("the cap of a session with strict caps", () => {
     );
     await spend(key, 5n, { worstCaseMicrocents: 5n * CENT, session: "run 2" });
     await spend(key, 2n, { worstCaseMicrocents: 2n * CENT });
-    expect((await hold(key, { worstCaseMicrocents: 9n * CENT })).held.outcome).toBe("key_cap_reached");
+    expect((await open(key, { worstCaseMicrocents: 9n * CENT })).opened.outcome).toBe("key_cap_reached");
     const other = { worstCaseMicrocents: 9n * CENT, session: "run 2", sessionBudgetCents: 6 };
-    expect((await hold(key, other)).held.outcome).toBe("session_cap_reached");
+    expect((await open(key, other)).opened.outcome).toBe("session_cap_reached");
   });
 });
 
-describe("a request whose hold is lost", () => {
+describe("a request whose record is lost", () => {
   it("counts in its session with its charge, where a cap may hold", async () => {
     const key = await createTestKey(test.store, { sessionCapCents: 5 });
-    const { identity } = await hold(key);
+    const { identity } = await open(key);
     await test.client.del(requestKey(key.organizationId, identity.requestId));
     await test.store.charge(chargeInput(identity, 1, 3n * CENT));
     await test.store.charge(chargeInput(identity, 2, 4n * CENT, { final: FINAL }));
@@ -176,14 +176,14 @@ describe("a request whose hold is lost", () => {
   });
 });
 
-describe("a request that was never held, since Redis was away", () => {
+describe("a request that never had a record, since Redis was away", () => {
   it("begins its session with its charge", async () => {
     const key = await createTestKey(test.store, { sessionCapCents: 5 });
     const identity = await identify(key);
     await test.store.charge(chargeInput(identity, 1, 3n * CENT));
     await test.store.charge(chargeInput(identity, 2, 5n * CENT, { final: FINAL }));
     expect((await readSession(key)).spent).toBe(5n * CENT);
-    expect((await hold(key)).held.outcome).toBe("session_cap_reached");
+    expect((await open(key)).opened.outcome).toBe("session_cap_reached");
     const live = liveSessionsKey(key.organizationId, key.keyId);
     expect(await test.client.zcard(live)).toBe(1);
     expect(await test.client.pttl(live)).toBeGreaterThan(0);
@@ -192,7 +192,7 @@ describe("a request that was never held, since Redis was away", () => {
   it("begins none where its client's budget, which nobody kept, was its only cap", async () => {
     const key = await createTestKey(test.store);
     await test.store.charge(chargeInput(await identify(key), 1, CENT, { final: FINAL }));
-    expect((await hold(key, { sessionBudgetCents: 1 })).held.outcome).toBe("held");
+    expect((await open(key, { sessionBudgetCents: 1 })).opened.outcome).toBe("opened");
   });
 });
 
@@ -205,20 +205,20 @@ describe("10,000 sessions of a key", () => {
       live,
       ...Array.from({ length: 9_900 }, (_, n) => [String(nowMs), `other ${n}`]).flat(),
     );
-    await Promise.all(Array.from({ length: 100 }, (_, n) => hold(key, { session: `s${n}` })));
+    await Promise.all(Array.from({ length: 100 }, (_, n) => open(key, { session: `s${n}` })));
     const before = test.store.uncappedSessions();
     await spend(key, 1n, { session: "one more" });
     await spend(key, 1n, { session: "one more" });
     expect(test.store.uncappedSessions() - before).toBe(2);
     expect(await readSession(key, "one more")).toEqual({ spent: 0n, held: 0n });
     await spend(key, 1n, { session: "s17" });
-    expect((await hold(key, { session: "s17" })).held.outcome).toBe("session_cap_reached");
+    expect((await open(key, { session: "s17" })).opened.outcome).toBe("session_cap_reached");
     expect(await test.client.zcard(live)).toBe(10_000);
     const old = (await test.store.timeMs()) - DAY_MS;
     const oldest = await test.client.zrange(live, "0", "9000");
     await test.client.zadd(live, ...oldest.flatMap((name) => [String(old), name]));
     await spend(key, 1n, { session: "another" });
-    expect((await hold(key, { session: "another" })).held.outcome).toBe("session_cap_reached");
+    expect((await open(key, { session: "another" })).opened.outcome).toBe("session_cap_reached");
     expect(await test.client.zcard(live)).toBe(1_000);
   });
 });
@@ -246,9 +246,9 @@ describe.skipIf(!canSetClock)("a session (sets Redis's clock: takes Linux and cc
     const key = await createTestKey(timed.store, { sessionCapCents: 2 });
     await spend(key, 2n, {}, timed);
     advance(DAY_MS - 1);
-    expect((await hold(key, {}, timed)).held.outcome).toBe("session_cap_reached");
+    expect((await open(key, {}, timed)).opened.outcome).toBe("session_cap_reached");
     advance(DAY_MS - 1);
-    expect((await hold(key, {}, timed)).held.outcome).toBe("session_cap_reached");
+    expect((await open(key, {}, timed)).opened.outcome).toBe("session_cap_reached");
     advance(DAY_MS + 1);
     await spend(key, 1n, {}, timed);
     expect((await readSession(key, NAME, timed)).spent).toBe(CENT);
@@ -259,7 +259,7 @@ describe.skipIf(!canSetClock)("a session (sets Redis's clock: takes Linux and cc
     await spend(key, 1n, { sessionBudgetCents: 1 }, timed);
     advance(DAY_MS - 1);
     expect(await admitKnown(timed.store, key)).toMatchObject({ areSessionsCapped: true });
-    expect((await hold(key, {}, timed)).held.outcome).toBe("session_cap_reached");
+    expect((await open(key, {}, timed)).opened.outcome).toBe("session_cap_reached");
     advance(DAY_MS - 1);
     expect(await admitKnown(timed.store, key)).toMatchObject({ areSessionsCapped: true });
     advance(DAY_MS);
@@ -268,7 +268,7 @@ describe.skipIf(!canSetClock)("a session (sets Redis's clock: takes Linux and cc
 
   it("does not count what a session of its name that was forgotten is charged late", async () => {
     const key = await createTestKey(timed.store, { sessionCapCents: 9 }, { strictCaps: true });
-    const { identity } = await hold(key, { worstCaseMicrocents: 5n * CENT }, timed);
+    const { identity } = await open(key, { worstCaseMicrocents: 5n * CENT }, timed);
     advance(DAY_MS + 1);
     await spend(key, 1n, { worstCaseMicrocents: CENT }, timed);
     await timed.store.charge(chargeInput(identity, 1, 3n * CENT, { final: FINAL }));
@@ -277,7 +277,7 @@ describe.skipIf(!canSetClock)("a session (sets Redis's clock: takes Linux and cc
 
   it("tells of a request that another has closed which it was of", async () => {
     const key = await createTestKey(timed.store, { sessionCapCents: 9 });
-    await hold(key, { floorMicrocents: CENT }, timed);
+    await open(key, { floorMicrocents: CENT }, timed);
     advance(31_000);
     await closeOverdue(key);
     const { items } = await timed.store.listRequests(key.organizationId, { limit: 5, after: null });
@@ -288,7 +288,7 @@ describe.skipIf(!canSetClock)("a session (sets Redis's clock: takes Linux and cc
   const plan = fc.array(
     fc.record({
       request: fc.nat(5),
-      step: fc.constantFrom("hold", "charge", "late", "final", "renew", "reap", "pause"),
+      step: fc.constantFrom("open", "charge", "late", "final", "renew", "reap", "pause"),
       cents: fc.nat(8),
     }),
     { minLength: 5, maxLength: 40 },
@@ -302,20 +302,20 @@ describe.skipIf(!canSetClock)("a session (sets Redis's clock: takes Linux and cc
         const requests = await Promise.all(
           Array.from({ length: 6 }, (_, n) => identify(key, names[n % 2], timed)),
         );
-        const open = new Set<number>();
+        const running = new Set<number>();
         for (const [sequence, { request, step, cents }] of steps.entries()) {
           const identity = requests[request]!;
           const amount = BigInt(cents) * CENT;
-          if (step === "hold") {
-            const { outcome } = await timed.store.hold(
-              holdInput(identity, { worstCaseMicrocents: 8n * CENT, floorMicrocents: CENT }),
+          if (step === "open") {
+            const { outcome } = await timed.store.openRecord(
+              openRecordInput(identity, { worstCaseMicrocents: 8n * CENT, floorMicrocents: CENT }),
             );
-            if (outcome === "held") open.add(request);
+            if (outcome === "opened") running.add(request);
           } else if (step === "pause") advance(20_000);
           else if (step === "reap") {
             advance(31_000);
             await closeOverdue(key);
-          } else if (!open.has(request)) continue;
+          } else if (!running.has(request)) continue;
           else if (step === "renew") await timed.store.renew(key.organizationId, [identity]);
           else {
             const at = step === "late" ? 0 : sequence + 1;

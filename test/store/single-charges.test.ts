@@ -9,7 +9,7 @@ import {
   createRequest,
   createTestKey,
   FINAL,
-  holdInput,
+  openRecordInput,
   spentBy,
   withTestStore,
 } from "./fixture.ts";
@@ -91,14 +91,14 @@ describe("charges of requests that end with their first charge", () => {
 
   it("where one of them has a record, count all the same, and that one sets its total", async () => {
     const first = await createRequest(test.store);
-    const [held, progressed, fresh] = ["held", "progressed", "fresh"].map((name) => ({
+    const [opened, progressed, fresh] = ["opened", "progressed", "fresh"].map((name) => ({
       ...first,
       requestId: `${first.requestId}-${name}`,
     })) as [RequestIdentity, RequestIdentity, RequestIdentity];
-    await test.store.hold(holdInput(held));
+    await test.store.openRecord(openRecordInput(opened));
     await test.store.charge(chargeInput(progressed, 1, 5n));
     const charged = [
-      single(held, 10n),
+      single(opened, 10n),
       single(progressed, 100n, { sequence: 2 }),
       single(fresh, 1_000n),
       single(fresh, 1_000n),

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RequestIdentity } from "../../src/data-path/store/types/settlement.ts";
 import { runs } from "../support/extent.ts";
 import { canSetClock, openTimedStore, type TimedStore } from "./clock-fixture.ts";
-import { addTestKey, chargeInput, createIdentity, createTestKey, FINAL, holdInput } from "./fixture.ts";
+import { addTestKey, chargeInput, createIdentity, createTestKey, FINAL, openRecordInput } from "./fixture.ts";
 import { type ChargeStep, KEYS, REQUESTS, START, type Step } from "./spend-model.ts";
 import { SpendRun } from "./spend-run.ts";
 
@@ -28,7 +28,7 @@ const charges = fc.uniqueArray(charge, {
   selector: (each) => each.request,
 });
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ kind: fc.constantFrom("hold" as const, "renew" as const), request }) },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constantFrom("open" as const, "renew" as const), request }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("forget" as const), request }) },
   { weight: 8, arbitrary: charge },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant("charges" as const), charges }) },
@@ -93,9 +93,9 @@ describe.skipIf(!canSetClock)("what requests cost (sets Redis's clock: takes Lin
         const commands: (() => Promise<unknown>)[] = [];
         for (const totals of requests) {
           const identity = await createIdentity(store, key);
-          const hold = holdInput(identity, { worstCaseMicrocents: 10n ** 14n, floorMicrocents: 5n });
+          const input = openRecordInput(identity, { worstCaseMicrocents: 10n ** 14n, floorMicrocents: 5n });
           commands.push(
-            () => store.hold(hold),
+            () => store.openRecord(input),
             () => store.renew(key.organizationId, [identity]),
           );
           for (const [index, each] of totals.entries()) {

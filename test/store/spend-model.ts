@@ -5,7 +5,7 @@ export const START = microseconds("2026-07-07T07:07:07Z");
 export const REQUESTS = 6;
 /** Requests belong to them in turn. */
 export const KEYS = 2;
-/** Of a hold. */
+/** Of a record. */
 const DEADLINE_MS = 30_000;
 
 export interface ChargeStep {
@@ -22,7 +22,7 @@ export interface ChargeStep {
 }
 
 export type Step =
-  | { readonly kind: "hold" | "renew" | "forget"; readonly request: number }
+  | { readonly kind: "open" | "renew" | "forget"; readonly request: number }
   | ChargeStep
   /** In one turn, each of another request. */
   | { readonly kind: "charges"; readonly charges: readonly ChargeStep[] }
@@ -32,7 +32,7 @@ export type Step =
   /** Every command so far once more, in its order: a spool that is replayed. */
   | { readonly kind: "replay" };
 
-/** What each request's floor and worst case are, so that a hold that is repeated says the same. */
+/** What each request's floor and worst case are, so that an opening that is repeated says the same. */
 export const FLOORS = [50n, 10n ** 14n + 1n, 0n, 7n, 3n, 0n];
 export const WORST_CASES = [100n, 1_000n, 10n ** 15n, 0n, 9n, 1n];
 
@@ -67,13 +67,13 @@ export class SpendModel {
     this.#maxConcurrent = maxConcurrent;
   }
 
-  hold(request: number): string {
+  openRecord(request: number): string {
     if (this.records.has(request)) return "exists";
     const inFlight = this.inFlight(request % KEYS).length;
     if (this.#maxConcurrent !== null && inFlight >= this.#maxConcurrent) return "concurrency_limited";
     const worst = this.#strict ? (WORST_CASES[request] ?? 0n) : 0n;
     this.records.set(request, this.#create(FLOORS[request] ?? 0n, worst));
-    return "held";
+    return "opened";
   }
 
   charge(request: number, step: ChargeStep): void {

@@ -18,7 +18,7 @@ import { createOpenInput } from "../unit/settlement/settlement-fixture.ts";
 import { canSetClock, openTimedStore, type TimedStore } from "./clock-fixture.ts";
 import { createIdentity, createTestKey, type TestKey } from "./fixture.ts";
 import { START } from "./spend-model.ts";
-import type { HoldInput } from "../../src/data-path/store/types/settlement.ts";
+import type { OpenRecordInput } from "../../src/data-path/store/types/settlement.ts";
 import { NO_TOKENS } from "../../src/shared/usage/token-usage.ts";
 
 /** What becomes of a command: executed and answered; executed, its answer lost; lost; executed after others. */
@@ -26,9 +26,9 @@ type Delivery = "answered" | "answer_lost" | "lost" | "late";
 
 /** One request and the process that owns it. */
 interface OwnerPlan {
-  /** Its admission entered it, so it goes upstream on a line of the journal; else on its hold. */
+  /** Its admission entered it, so it goes upstream on a line of the journal; else on its record. */
   readonly isEntered: boolean;
-  readonly hold: Delivery;
+  readonly record: Delivery;
   /** The first tick after it went upstream: of one that was only begun. Null: it ends before. */
   readonly opening: Delivery | null;
   /**
@@ -57,7 +57,7 @@ const delivery = fc.oneof(
 );
 const owner: fc.Arbitrary<OwnerPlan> = fc.record({
   isEntered: fc.boolean(),
-  hold: delivery,
+  record: delivery,
   opening: fc.option(delivery, { freq: 1 }),
   theft: fc.constantFrom("early" as const, "late" as const, null),
   progress: fc.array(fc.record({ tokens: fc.integer({ min: 1, max: 3 }), delivery, pause: fc.boolean() }), {
@@ -109,7 +109,7 @@ class Owner {
     this.#spool = this.#createSpool("1", { charge: () => Promise.reject(new Error("Command timed out")) });
     const clock = { nowMs: () => nowMs, monotonicMs: () => performance.now() };
     const logger = { warn: () => undefined, error: () => undefined };
-    const hold = (input: HoldInput) => this.#deliver(() => store.hold(input));
+    const openRecord = (input: OpenRecordInput) => this.#deliver(() => store.openRecord(input));
     this.#settlement = new Settlement({
       ...createSafeties(),
       dashboard: { baseUrl: null, contact: null },
@@ -123,9 +123,9 @@ class Owner {
         journal: this.#spool.journal,
       },
       outage: new GraceOutage({ clock, graceMs: 60_000, logger }),
-      patient: { hold },
+      patient: { openRecord },
       store: {
-        hold,
+        openRecord,
         charge: (input) => {
           if (this.#next !== "lost") {
             this.deliveredMicrocents = input.estimate?.totalMicrocents ?? input.totalMicrocents;
@@ -141,14 +141,14 @@ class Owner {
     });
   }
 
-  async open(key: TestKey, { isEntered, hold, opening }: OwnerPlan): Promise<void> {
+  async open(key: TestKey, { isEntered, record, opening }: OwnerPlan): Promise<void> {
     const requestId = createId("req", nowMs);
     const identity = { ...(await createIdentity(timed.store, key)), requestId };
     const { organizationId } = identity;
     const { keyId, hash: presentedHash } = key;
     const asked = { organizationId, keyId, presentedHash, requestId, route: identity.route };
     if (isEntered) await timed.store.admit({ ...asked, bucket: "requests", metered: true, promptTokens: 0 });
-    this.#next = hold;
+    this.#next = record;
     this.#account = await this.#settlement.open(
       createOpenInput({ ...identity, owners: "", session: null, tags: "", isEntered }),
     );

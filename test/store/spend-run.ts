@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import { inflightKey } from "../../src/data-path/store/redis/keys.ts";
 import type { OverdueRequest, RequestIdentity } from "../../src/data-path/store/types/settlement.ts";
 import type { TimedStore } from "./clock-fixture.ts";
-import { chargeInput, FINAL, holdInput, readHeld, type TestKey } from "./fixture.ts";
+import { chargeInput, FINAL, openRecordInput, readHeld, type TestKey } from "./fixture.ts";
 import { FLOORS, SpendModel, type Step, WORST_CASES } from "./spend-model.ts";
 import { NO_TOKENS } from "../../src/shared/usage/token-usage.ts";
 
@@ -48,15 +48,15 @@ export class SpendRun {
     const identity = this.#identities[each.request]!;
     if (each.kind === "forget") return this.#forget(each.request, identity);
     if (this.#sent.length < 40) this.#sent.push(each);
-    if (each.kind === "hold") {
-      const { outcome } = await store.hold(
-        holdInput(identity, {
+    if (each.kind === "open") {
+      const { outcome } = await store.openRecord(
+        openRecordInput(identity, {
           worstCaseMicrocents: WORST_CASES[each.request]!,
           floorMicrocents: FLOORS[each.request]!,
           floorInputTokens: each.request,
         }),
       );
-      assert.equal(outcome, model.hold(each.request));
+      assert.equal(outcome, model.openRecord(each.request));
     }
     if (each.kind === "renew") {
       const [outcome] = await store.renew(identity.organizationId, [identity]);

@@ -10,7 +10,7 @@ import {
   createIdentity,
   createTestKey,
   FINAL,
-  holdInput,
+  openRecordInput,
   type TestKey,
 } from "./fixture.ts";
 import { withTestStore } from "./fixture.ts";
@@ -21,11 +21,11 @@ async function identify(key: TestKey, tags: string): Promise<RequestIdentity> {
   return { ...(await createIdentity(test.store, key)), tags };
 }
 
-/** Holds and charges as a request's owner does. Returns the row that it was told. */
+/** Opens and charges as a request's owner does. Returns the row that it was told. */
 async function spend(key: TestKey, tags: string, microcents: bigint): Promise<string | undefined> {
   const identity = await identify(key, tags);
-  const held = await test.store.hold(holdInput(identity));
-  const tagRow = "tagRow" in held ? held.tagRow : undefined;
+  const opened = await test.store.openRecord(openRecordInput(identity));
+  const tagRow = "tagRow" in opened ? opened.tagRow : undefined;
   const charged = tagRow === undefined ? identity : { ...identity, tagRow };
   await test.store.charge(chargeInput(charged, 1, microcents, { final: FINAL }));
   return tagRow;
@@ -97,7 +97,7 @@ describe("tags of requests", () => {
   it("stay in the row that was decided first, whatever a later charge of the request says", async () => {
     const key = await createTestKey(test.store);
     const identity = await identify(key, "team=search");
-    await test.store.hold(holdInput(identity));
+    await test.store.openRecord(openRecordInput(identity));
     await fillCombinations(key);
     await test.store.charge(chargeInput(identity, 1, 5n, { estimate: null }));
     await test.store.charge(chargeInput({ ...identity, tagRow: OTHER_TAGS }, 2, 9n, { final: FINAL }));
@@ -108,8 +108,8 @@ describe("tags of requests", () => {
     const key = await createTestKey(test.store);
     await fillCombinations(key);
     const identity = await identify(key, "team=late");
-    const held = await test.store.hold(holdInput(identity));
-    expect(held).toEqual({ outcome: "held", tagRow: OTHER_TAGS });
+    const opened = await test.store.openRecord(openRecordInput(identity));
+    expect(opened).toEqual({ outcome: "opened", tagRow: OTHER_TAGS });
     const { organizationId, requestId, month } = identity;
     await test.client.del(
       `igw:{${organizationId}}:request:${requestId}`,
@@ -119,7 +119,7 @@ describe("tags of requests", () => {
     expect(await readTags(key)).toMatchObject({ costs: { [OTHER_TAGS]: 5n }, hasOtherTags: true });
   });
 
-  it("are decided by the first charge where no hold came, and repeats count nothing twice", async () => {
+  it("are decided by the first charge where no record came, and repeats count nothing twice", async () => {
     const key = await createTestKey(test.store);
     const identity = await identify(key, "team=search");
     const final = chargeInput(identity, 3, 9n, { final: FINAL });
@@ -132,7 +132,7 @@ describe("tags of requests", () => {
   it("of a request that another closes count in its row, as does the charge of an owner that comes back", async () => {
     const key = await createTestKey(test.store);
     const identity = await identify(key, "team=search");
-    await test.store.hold(holdInput(identity, { floorMicrocents: 40n, floorInputTokens: 4 }));
+    await test.store.openRecord(openRecordInput(identity, { floorMicrocents: 40n, floorInputTokens: 4 }));
     await test.client.zadd(openRequestsKey(key.organizationId), 1, identity.requestId);
     const overdue = await test.store.listOverdue(key.organizationId, 10);
     expect(await test.store.close(overdue[0]!)).toBe("closed");
@@ -156,17 +156,17 @@ describe("tags of requests", () => {
     expect(await readTags(key)).toMatchObject({ costs: { [OTHER_TAGS]: 16n }, spent: 16n });
   });
 
-  it("are the same for a hold that is repeated", async () => {
+  it("are the same for an opening that is repeated", async () => {
     const key = await createTestKey(test.store);
     const identity = await identify(key, "team=search");
-    const first = await test.store.hold(holdInput(identity));
-    expect(await test.store.hold(holdInput(identity))).toEqual({ ...first, outcome: "exists" });
+    const first = await test.store.openRecord(openRecordInput(identity));
+    expect(await test.store.openRecord(openRecordInput(identity))).toEqual({ ...first, outcome: "exists" });
   });
 
   it("add up to what was spent, to the microcent, over any requests", async () => {
     const tags = fc.constantFrom("", "a=1", "a=2", "a=1,b=1", "user=x", OTHER_TAGS);
     const charges = fc.array(fc.bigInt({ min: 0n, max: 10n ** 14n }), { minLength: 1, maxLength: 4 });
-    const requests = fc.array(fc.record({ tags, charges, isHeld: fc.boolean() }), { maxLength: 12 });
+    const requests = fc.array(fc.record({ tags, charges, isOpened: fc.boolean() }), { maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(requests, async (plans) => {
         const key = await createTestKey(test.store);
@@ -175,7 +175,7 @@ describe("tags of requests", () => {
           plans.map(async (plan) => {
             const own = plan.tags === OTHER_TAGS ? "n=1" : plan.tags;
             const identity = await identify(key, own);
-            if (plan.isHeld) await test.store.hold(holdInput(identity));
+            if (plan.isOpened) await test.store.openRecord(openRecordInput(identity));
             for (const [index, total] of plan.charges.entries()) {
               const final = index === plan.charges.length - 1 ? FINAL : null;
               await test.store.charge(chargeInput(identity, index + 1, total, { final }));

@@ -7,7 +7,14 @@ import type { BilledRequest } from "../../src/data-path/store/types/settlement.t
 import type { TakenTokens } from "../../src/data-path/store/types/token-rate.ts";
 import { runs } from "../support/extent.ts";
 import { canSetClock, microseconds } from "./clock-fixture.ts";
-import { admitKnown, chargeInput, connectStore, FINAL, holdInput, type StoreUnderTest } from "./fixture.ts";
+import {
+  admitKnown,
+  chargeInput,
+  connectStore,
+  FINAL,
+  openRecordInput,
+  type StoreUnderTest,
+} from "./fixture.ts";
 import { createOwners, identify, type Owners, THURSDAY, timed, useTimedStore } from "./windows-fixture.ts";
 
 useTimedStore();
@@ -71,7 +78,7 @@ type Step =
     }
   /** Its client has left, or its upstream tells no usage: the end is charged what its last progress has counted. */
   | { readonly kind: "estimate"; readonly which: number }
-  | { readonly kind: "hold"; readonly which: number; readonly estimate: number }
+  | { readonly kind: "open"; readonly which: number; readonly estimate: number }
   | { readonly kind: "leave"; readonly which: number }
   | { readonly kind: "wait"; readonly ms: number };
 
@@ -109,7 +116,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("estimate" as const), which }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant("hold" as const), which, estimate: tokens }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("open" as const), which, estimate: tokens }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("leave" as const), which }) },
   {
     weight: 3,
@@ -224,9 +231,11 @@ class Run {
     const { identity, given } = request;
     // The other worker's store: whose command it is makes no difference.
     const store = this.#stores[request.worker];
-    if (next.kind === "hold") {
+    if (next.kind === "open") {
       if (request.sequence > 0) return;
-      await store.hold(holdInput(identity, { floorInputTokens: next.estimate, takenTokens: given }));
+      await store.openRecord(
+        openRecordInput(identity, { floorInputTokens: next.estimate, takenTokens: given }),
+      );
       request.sequence += 1;
       this.#settle(request, next.estimate, 0, false);
     } else if (next.kind === "leave") {

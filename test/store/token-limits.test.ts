@@ -6,7 +6,7 @@ import type { TakenTokens } from "../../src/data-path/store/types/token-rate.ts"
 import type { BilledRequest } from "../../src/data-path/store/types/settlement.ts";
 import { requestBucketKey, tokenBucketsKey } from "../../src/data-path/store/redis/keys.ts";
 import { canSetClock, microseconds } from "./clock-fixture.ts";
-import { admitKnown, chargeInput, FINAL, holdInput } from "./fixture.ts";
+import { admitKnown, chargeInput, FINAL, openRecordInput } from "./fixture.ts";
 import {
   closeOverdue,
   createOwners,
@@ -160,12 +160,16 @@ describe.skipIf(!canSetClock)("a limit of tokens per minute (sets Redis's clock:
     expect(await left(of, "total")).toBe(8_600);
   });
 
-  it("is put right by the hold of a request that waits for one", async () => {
+  it("is put right by the record of a request that waits for one", async () => {
     const of = await createOwners();
     await limit(of, "user", "input", 10_000);
     const { identity, taken } = await admitted(of, 1_000);
-    await timed().store.hold(holdInput(identity, { floorInputTokens: 7_000, takenTokens: taken }));
-    await timed().store.hold(holdInput(identity, { floorInputTokens: 7_000, takenTokens: taken }));
+    await timed().store.openRecord(
+      openRecordInput(identity, { floorInputTokens: 7_000, takenTokens: taken }),
+    );
+    await timed().store.openRecord(
+      openRecordInput(identity, { floorInputTokens: 7_000, takenTokens: taken }),
+    );
     expect(await left(of, "input")).toBe(3_000);
     const final = { final: FINAL, usedTokens: { ...taken, input: 500, output: 0 } };
     await timed().store.charge(chargeInput(identity, 1, 5n, final));

@@ -7,7 +7,7 @@ import {
   connectStore,
   createIdentity,
   createTestKey,
-  holdInput,
+  openRecordInput,
   type TestKey,
   withTestStore,
 } from "./fixture.ts";
@@ -71,15 +71,15 @@ describe("a month with 4,000 rows a day", () => {
     const strict = await createTestKey(test.store, {}, { strictCaps: true });
     const other = await connectStore(test.address);
     const reading = { isDone: false };
-    let held = 0;
+    let opened = 0;
     try {
       const report = withReplies(() => test.store.readUsage(key.organizationId, MONTH)).finally(() => {
         reading.isDone = true;
       });
       while (!reading.isDone) {
-        const input = holdInput(await createIdentity(other.store, strict), { worstCaseMicrocents: 1n });
-        expect(await other.store.hold(input)).toEqual({ outcome: "held" });
-        held += 1;
+        const input = openRecordInput(await createIdentity(other.store, strict), { worstCaseMicrocents: 1n });
+        expect(await other.store.openRecord(input)).toEqual({ outcome: "opened" });
+        opened += 1;
       }
       const { result, elements, wholeHashes } = await report;
       expect(result.rows).toHaveLength(days.length * ROWS_PER_DAY);
@@ -89,6 +89,6 @@ describe("a month with 4,000 rows a day", () => {
     } finally {
       await other.stop();
     }
-    expect(held).toBeGreaterThan(days.length);
+    expect(opened).toBeGreaterThan(days.length);
   });
 });

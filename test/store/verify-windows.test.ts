@@ -8,7 +8,7 @@ import { LIMIT_SCOPES, type LimitScope } from "../../src/data-path/store/types/d
 import { formatOwnerIds } from "../../src/data-path/store/types/owner-ids.ts";
 import { KEPT_DAYS, windowName } from "../../src/data-path/store/usage/windows.ts";
 import { canSetClock, microseconds } from "./clock-fixture.ts";
-import { addTestKey, chargeInput, FINAL, holdInput, USAGE_MONTHS } from "./fixture.ts";
+import { addTestKey, chargeInput, FINAL, openRecordInput, USAGE_MONTHS } from "./fixture.ts";
 import {
   cap,
   CENT,
@@ -63,7 +63,7 @@ const COUNTED = LIMIT_SCOPES.flatMap((scope) => PERIODS.map((period) => ({ scope
 );
 
 describe.skipIf(!canSetClock)("windows held against usage (sets Redis's clock)", () => {
-  it("are the same whatever has moved them: charges on many days, holds, corrections, a counter that began late", async () => {
+  it("are the same whatever has moved them: charges on many days, open requests, corrections, a counter that began late", async () => {
     at("2026-10-28T12:00:00Z");
     const of = await createOwners();
     const key = await addTestKey(timed().store, of.organizationId);
@@ -77,7 +77,7 @@ describe.skipIf(!canSetClock)("windows held against usage (sets Redis's clock)",
     await spend(of, 3);
     await setAllLimits(of);
     const open = await identify(of);
-    await timed().store.hold(holdInput(open));
+    await timed().store.openRecord(openRecordInput(open));
     await timed().store.charge(chargeInput(open, 1, 5n * CENT));
     at("2026-11-16T12:00:00Z");
     await timed().store.charge(chargeInput(open, 2, 9n * CENT, { final: FINAL }));

@@ -2,14 +2,14 @@
 import type { Store } from "../../src/data-path/store/types.ts";
 import { formatOwnerIds } from "../../src/data-path/store/types/owner-ids.ts";
 import type { BilledRequest } from "../../src/data-path/store/types/settlement.ts";
-import { admitInput, chargeInput, FINAL, holdInput, known, MODEL, ROUTE } from "./fixture.ts";
+import { admitInput, chargeInput, FINAL, openRecordInput, known, MODEL, ROUTE } from "./fixture.ts";
 import type { ModelLimit, WindowsModel } from "./windows-model.ts";
 import type { OwnersUnderTest } from "./windows-owners.ts";
 import { NO_TOKENS } from "../../src/shared/usage/token-usage.ts";
 
 export type Command =
   | { readonly kind: "admit"; readonly key: number }
-  | { readonly kind: "hold"; readonly request: number; readonly worst: bigint; readonly floor: bigint }
+  | { readonly kind: "open"; readonly request: number; readonly worst: bigint; readonly floor: bigint }
   | ChargeCommand;
 
 export interface ChargeCommand {
@@ -41,15 +41,15 @@ export async function ask(
 ): Promise<Asked> {
   if (command.kind === "admit") return askAdmission(store, owners, command.key);
   const identity = identities[command.request]!;
-  if (command.kind === "hold") {
+  if (command.kind === "open") {
     const { worst, floor } = command;
     const amounts = { worstCaseMicrocents: worst, floorMicrocents: floor };
-    const held = await store.hold(holdInput(identity, amounts));
-    const { outcome } = held;
-    if (!("figures" in held) || held.outcome === "session_cap_reached") {
+    const opened = await store.openRecord(openRecordInput(identity, amounts));
+    const { outcome } = opened;
+    if (!("figures" in opened) || opened.outcome === "session_cap_reached") {
       return { answer: { outcome }, identity: null };
     }
-    const { spentMicrocents, heldMicrocents, capCents, raisedCents, period } = held.figures;
+    const { spentMicrocents, heldMicrocents, capCents, raisedCents, period } = opened.figures;
     const figures = {
       spent: spentMicrocents,
       held: heldMicrocents,
@@ -99,9 +99,9 @@ export function isRefusal({ decision, outcome }: Answer): boolean {
 export function answersOf(model: WindowsModel, command: Command): readonly Answer[] {
   if (command.kind === "charge") return [{ outcome: model.charge(command) }];
   if (command.kind === "admit") return [admissionOf(model, command.key)];
-  const held = model.hold(command.request, command.worst, command.floor);
-  if (typeof held === "string") return [{ outcome: held }];
-  return held.map(({ scope, period, spent, held: inFlight, cents, raised }) => {
+  const opened = model.openRecord(command.request, command.worst, command.floor);
+  if (typeof opened === "string") return [{ outcome: opened }];
+  return opened.map(({ scope, period, spent, held: inFlight, cents, raised }) => {
     const figures = { spent, held: inFlight, cents, raised };
     return { outcome: `${scope}_cap_reached`, period, ...figures };
   });

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { DAY_MS } from "../../src/shared/time/calendar.ts";
 import { LIMIT_SCOPES } from "../../src/data-path/store/types/decision.ts";
 import { canSetClock, microseconds } from "./clock-fixture.ts";
-import { chargeInput, FINAL, holdInput } from "./fixture.ts";
+import { chargeInput, FINAL, openRecordInput } from "./fixture.ts";
 import {
   CENT,
   THURSDAY,
@@ -46,7 +46,7 @@ describe.skipIf(!canSetClock)("what moves spend (sets Redis's clock)", () => {
     await expectSpent(50n);
     // Left by its owner, and closed at its floor.
     const left = await identify(of);
-    await timed().store.hold(holdInput(left, { floorMicrocents: 5n * CENT }));
+    await timed().store.openRecord(openRecordInput(left, { floorMicrocents: 5n * CENT }));
     timed().clock.set(microseconds(THURSDAY) + 31_000_000n);
     await closeOverdue(of);
     await expectSpent(55n);

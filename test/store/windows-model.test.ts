@@ -74,8 +74,8 @@ const limits: fc.Arbitrary<Limit[]> = fc.uniqueArray(
 
 const request = fc.nat({ max: NAMED_REQUESTS - 1 });
 const admission = fc.record({ kind: fc.constant("admit" as const), key });
-const holdOf = (request: fc.Arbitrary<number>) =>
-  fc.record({ kind: fc.constant("hold" as const), request, worst, floor: amount });
+const openingOf = (request: fc.Arbitrary<number>) =>
+  fc.record({ kind: fc.constant("open" as const), request, worst, floor: amount });
 const chargeOf = (request: fc.Arbitrary<number>) =>
   fc.record({
     kind: fc.constant("charge" as const),
@@ -88,7 +88,7 @@ const chargeOf = (request: fc.Arbitrary<number>) =>
   });
 const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 4, arbitrary: admission },
-  { weight: 3, arbitrary: holdOf(request) },
+  { weight: 3, arbitrary: openingOf(request) },
   { weight: 5, arbitrary: chargeOf(request) },
 );
 const change: fc.Arbitrary<LimitsChange> = fc.record({ subject, limits });
@@ -99,9 +99,9 @@ const alone = (one: fc.Arbitrary<Command>) => commandsOf(fc.tuple(one));
 const newest = fc.constant(0);
 /** As most requests come and go; what another step does between them comes of the single commands. */
 const usual: fc.Arbitrary<Step[]> = fc.oneof(
-  fc.tuple(alone(admission), alone(holdOf(newest))),
+  fc.tuple(alone(admission), alone(openingOf(newest))),
   fc.tuple(alone(admission), alone(chargeOf(newest))),
-  fc.tuple(alone(admission), alone(holdOf(newest)), alone(chargeOf(newest))),
+  fc.tuple(alone(admission), alone(openingOf(newest)), alone(chargeOf(newest))),
 );
 
 /** A plan has some of them: what few others disturb goes further. */
@@ -193,11 +193,11 @@ const inOrganization = (steps: fc.Arbitrary<Step[]>) =>
 const silent = inOrganization(
   fc.tuple(
     alone(admission),
-    alone(holdOf(newest)),
+    alone(openingOf(newest)),
     fc.constant({ kind: "close" as const }),
     fc.constant({ kind: "renew" as const, request: 0 }),
   ),
-).map(([admit, hold, ...others]) => [admit!, hold!, { milliseconds: 30_000 }, ...others]);
+).map(([admit, open, ...others]) => [admit!, open!, { milliseconds: 30_000 }, ...others]);
 
 const plan: fc.Arbitrary<Plan> = fc.record({
   startMs: fc.constantFrom(...STARTS),

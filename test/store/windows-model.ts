@@ -66,7 +66,7 @@ export interface ModelRequest {
   estimate: bigint | null;
   floor: bigint;
   worst: bigint;
-  /** Periods that were counted when it was held. */
+  /** Periods that were counted when its record was opened. */
   heldIn: readonly LimitPeriod[];
   deadlineMs: number;
 }
@@ -216,8 +216,8 @@ export class WindowsModel {
     return this.requests.push({ ...admitted, ...nothing, heldIn: [], deadlineMs: Infinity }) - 1;
   }
 
-  /** "held", "exists", or the caps that may be named: more than one only where they leave the same room. */
-  hold(index: number, worst: bigint, floor: bigint): "held" | "exists" | readonly ModelCap[] {
+  /** "opened", "exists", or the caps that may be named: more than one only where they leave the same room. */
+  openRecord(index: number, worst: bigint, floor: bigint): "opened" | "exists" | readonly ModelCap[] {
     const request = this.requests[index]!;
     if (request.state !== "admitted") return "exists";
     const caps = this.capsOf(this.subjectsOf(request), request.admittedMs);
@@ -227,9 +227,16 @@ export class WindowsModel {
     if (refused.length > 0) return refused;
     const heldIn = ["month", ...this.countedFrom.keys()];
     const deadlineMs = this.nowMs + HOLD_DEADLINE_MS;
-    const held = { state: "open", floor, worst: this.isStrict ? worst : 0n, sequence: 0, heldIn, deadlineMs };
-    Object.assign(request, held);
-    return "held";
+    const opened = {
+      state: "open",
+      floor,
+      worst: this.isStrict ? worst : 0n,
+      sequence: 0,
+      heldIn,
+      deadlineMs,
+    };
+    Object.assign(request, opened);
+    return "opened";
   }
 
   /** Of the caps that have no room for a request those with the least. */

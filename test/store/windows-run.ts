@@ -28,7 +28,7 @@ import { OwnersUnderTest } from "./windows-owners.ts";
 /** Commands name one of the last so many requests, which are often in flight. */
 export const NAMED_REQUESTS = 5;
 /** A body comes sooner, a charge comes sooner, and someone looks sooner for what a dead owner has left. */
-const LATEST_HOLD_MS = DAY_MS;
+const LATEST_RECORD_MS = DAY_MS;
 const LATEST_RENEWAL_MS = 4 * DAY_MS;
 const LATEST_CHARGE_MS = 6 * DAY_MS;
 /** Figures of its first month are kept so long. */
@@ -323,7 +323,7 @@ class OrganizationRun {
   #isTooLate({ kind }: Pick<Command | Step, "kind">, request: number): boolean {
     const { admittedMs, state } = this.model.requests[request]!;
     const age = this.model.nowMs - admittedMs;
-    if (kind === "hold") return age >= LATEST_HOLD_MS;
+    if (kind === "open") return age >= LATEST_RECORD_MS;
     // A charge without a record makes one, which is in flight.
     return age >= (kind === "charge" && state !== "admitted" ? LATEST_CHARGE_MS : LATEST_RENEWAL_MS);
   }

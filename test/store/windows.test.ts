@@ -12,7 +12,7 @@ import {
   admitKnown,
   chargeInput,
   FINAL,
-  holdInput,
+  openRecordInput,
 } from "./fixture.ts";
 import {
   CENT,
@@ -49,7 +49,7 @@ describe.skipIf(!canSetClock)("a cap (sets Redis's clock: takes Linux and cc)", 
       const reached = { scope, period, cents: 100, raisedCents: 0, spentMicrocents: 100n * CENT };
       expect(refused).toMatchObject({ reachedCap: reached, caps: [reached] });
       const identity = await identify(of);
-      expect(await timed().store.hold(holdInput(identity))).toMatchObject({
+      expect(await timed().store.openRecord(openRecordInput(identity))).toMatchObject({
         outcome: `${scope}_cap_reached`,
         figures: { period, capCents: 100, spentMicrocents: 100n * CENT },
       });
@@ -69,7 +69,7 @@ describe.skipIf(!canSetClock)("a cap (sets Redis's clock: takes Linux and cc)", 
     const of = await createOwners();
     await setLimits(of, "user", [cap(period, 100)]);
     const identity = await identify(of);
-    await timed().store.hold(holdInput(identity));
+    await timed().store.openRecord(openRecordInput(identity));
     timed().clock.set(microseconds(next));
     await timed().store.charge(chargeInput(identity, 1, 500n * CENT, { final: FINAL }));
     expect((await spentIn(of, period))[1]).toBe(0n);
@@ -138,7 +138,7 @@ describe.skipIf(!canSetClock)("a limit that is set now (sets Redis's clock)", ()
     };
     await Promise.all(models.map((model) => charge(model, 1n)));
     const open = await identify(of);
-    await timed().store.hold(holdInput(open));
+    await timed().store.openRecord(openRecordInput(open));
     await timed().store.charge(chargeInput(open, 1, 7n * CENT));
     const meanwhile = { charges: 0, isOver: false };
     const chargeOn = async () => {
@@ -215,8 +215,8 @@ describe.skipIf(!canSetClock)("limits of each member (sets Redis's clock)", () =
 describe.skipIf(!canSetClock)("strict caps (sets Redis's clock)", () => {
   const hold = async (of: Owners, worst: number) => {
     const identity = await identify(of);
-    const result = await timed().store.hold(
-      holdInput(identity, { worstCaseMicrocents: BigInt(worst) * CENT }),
+    const result = await timed().store.openRecord(
+      openRecordInput(identity, { worstCaseMicrocents: BigInt(worst) * CENT }),
     );
     return { identity, result };
   };
@@ -227,7 +227,7 @@ describe.skipIf(!canSetClock)("strict caps (sets Redis's clock)", () => {
       const of = await createOwners({ strictCaps: true });
       await setLimits(of, scope, [cap(period, 100)]);
       const first = await hold(of, 60);
-      expect(first.result.outcome).toBe("held");
+      expect(first.result.outcome).toBe("opened");
       expect((await hold(of, 41)).result).toMatchObject({
         outcome: `${scope}_cap_reached`,
         figures: { period, heldMicrocents: 60n * CENT, capCents: 100 },
@@ -235,7 +235,7 @@ describe.skipIf(!canSetClock)("strict caps (sets Redis's clock)", () => {
       await timed().store.charge(chargeInput(first.identity, 1, 30n * CENT));
       expect((await hold(of, 41)).result.outcome).toBe(`${scope}_cap_reached`);
       await timed().store.charge(chargeInput(first.identity, 2, 30n * CENT, { final: FINAL }));
-      expect((await hold(of, 70)).result.outcome).toBe("held");
+      expect((await hold(of, 70)).result.outcome).toBe("opened");
     },
   );
 
@@ -258,12 +258,12 @@ describe.skipIf(!canSetClock)("strict caps (sets Redis's clock)", () => {
     timed().clock.set(microseconds(THURSDAY) + 31_000_000n);
     await closeOverdue(of);
     const second = await hold(of, 100);
-    expect(second.result.outcome).toBe("held");
+    expect(second.result.outcome).toBe("opened");
     await timed().store.charge(chargeInput(second.identity, 1, 0n, { final: FINAL }));
     expect(await timed().store.renew(organizationId, [{ requestId, keyId, month }])).toEqual(["reopened"]);
     expect((await hold(of, 41)).result.outcome).toBe("user_cap_reached");
     timed().clock.set(microseconds(THURSDAY) + 120_000_000n);
     await closeOverdue(of);
-    expect((await hold(of, 100)).result.outcome).toBe("held");
+    expect((await hold(of, 100)).result.outcome).toBe("opened");
   });
 });

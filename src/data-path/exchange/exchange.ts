@@ -1,10 +1,10 @@
 /**
- * One metered request after its admission: body → model → hold → route. A `RoutedExchange` then takes over, followed
+ * One metered request after its admission: body → model → record → route. A `RoutedExchange` then takes over, followed
  * by one of the responses of `exchange-answers.ts`; they settle and finish the request here.
  *
  * Runs the stages in order and leaves each decision to its stage. A request is routed only after its record exists.
  * The last piece of a response is sent only after the final charge, or, for a short-lived request, while the charge
- * is on its way. Every exchange is settled exactly once, however it ends. If Redis fails at the hold, the request is
+ * is on its way. Every exchange is settled exactly once, however it ends. If Redis fails to open its record, the request is
  * rejected.
  */
 import type { Model } from "../catalog/catalog.ts";
@@ -140,7 +140,7 @@ export class Exchange implements UpstreamCall, ExchangeHost {
     }
   }
 
-  /** The client got an error. Errors before the hold are added to the list of recent requests here. */
+  /** The client got an error. Errors before its record are added to the list of recent requests here. */
   onRefused(error: GatewayError): void {
     const clientResult = this.#resultOf(error);
     if (this.#account === null) {

@@ -1,5 +1,5 @@
 /**
- * Limit of a key's concurrent requests. A slot is one model request in flight: its hold takes the slot, its
+ * Limit of a key's concurrent requests. A slot is one model request in flight: its record takes the slot, its
  * final charge releases it. Endpoints that call no model need no slot, nor does a request whose body is still
  * arriving.
  */

@@ -1,6 +1,6 @@
 /**
  * Error 402 of a reached hard cap: its scope, amount, spend and window, and what to do. Redis decides, in the
- * same step as the rest of an admission or a hold; this file only builds the error.
+ * same step as the rest of an admission or of `openRecord`; this file only builds the error.
  */
 import { type ErrorCode, GatewayError } from "../../shared/contract/errors.ts";
 import { ceilCents, formatCents, isReached, remainingUnder, wholeCents } from "../../shared/money/money.ts";

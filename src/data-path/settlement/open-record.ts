@@ -1,6 +1,6 @@
 /**
- * Puts a request on record before it goes upstream: by a line of this host's journal, by a hold in Redis, or,
- * if Redis does not answer the hold and the grace period allows it, by an entry in the spool.
+ * Puts a request on record before it goes upstream: by a line of this host's journal, by a record in Redis, or,
+ * if Redis does not answer and the grace period allows it, by an entry in the spool.
  */
 import type { Clock } from "../../shared/time/clock.ts";
 import { GatewayError } from "../../shared/contract/errors.ts";
@@ -10,13 +10,13 @@ import { isUnreachable } from "../grace/unreachable.ts";
 import type { Logger } from "../../shared/host/logger.ts";
 import type { Admission } from "../limits/admission.ts";
 import { createConcurrencyError, fitsShare } from "../limits/concurrency-limit.ts";
-import { createHoldError, describeShrunk, type HoldRefusal } from "../limits/hold-error.ts";
+import { createOpenError, describeShrunk, type OpenRefusal } from "../limits/open-error.ts";
 import type { Shrunk } from "../limits/spend-cap.ts";
 import { remainingUnder } from "../../shared/money/money.ts";
 import type { Spool } from "../spool/spool.ts";
 import { timeOfId } from "../store/ids.ts";
 import type { Store } from "../store/types.ts";
-import type { HoldInput, HoldResult, SessionFigures } from "../store/types/settlement.ts";
+import type { OpenRecordInput, OpenRecordResult, SessionFigures } from "../store/types/settlement.ts";
 import type { RequestRecords } from "./record-state.ts";
 import type { RequestAccount } from "./request-account.ts";
 import type { StrictWorstCase } from "./tokens/strict-worst-case.ts";
@@ -24,11 +24,11 @@ import type { TagRows } from "./tag-rows.ts";
 import { isEstimateClose } from "./tokens/used-tokens.ts";
 
 export interface RecordOpenerOptions {
-  readonly store: Pick<Store, "hold">;
-  /** Store with a longer timeout, for requests that cannot continue without the hold's reply. */
-  readonly patient: Pick<Store, "hold">;
+  readonly store: Pick<Store, "openRecord">;
+  /** Store with a longer timeout, for requests that cannot continue without a reply. */
+  readonly patient: Pick<Store, "openRecord">;
   readonly spool: Pick<Spool, "append" | "journal">;
-  /** Decides whether requests may go upstream without a hold in Redis. */
+  /** Decides whether requests may go upstream without a record in Redis. */
   readonly outage: GraceOutage;
   /** Returns how many workers share a key's limits in the grace period. */
   readonly workerCount: () => number;
@@ -41,16 +41,16 @@ export interface RecordOpenerOptions {
 /** Calculations that strict caps need for a request. */
 type WorstCase = Pick<StrictWorstCase, "microcents" | "afford" | "shrinkTo">;
 
-/** Input that all attempts to place one hold share. */
-interface HoldToPlace {
-  readonly hold: Omit<HoldInput, "worstCaseMicrocents">;
+/** Input that all attempts to open one record share. */
+interface RecordToOpen {
+  readonly record: Omit<OpenRecordInput, "worstCaseMicrocents">;
   readonly admission: Admission;
   readonly worstCase: WorstCase;
   readonly dashboard: DashboardAddress;
 }
 
-/** Result of placing a hold. */
-interface PlacedHold {
+/** A record that Redis has. */
+interface OpenedRecord {
   /** Reserved amount; null without strict caps. */
   readonly worstCaseMicrocents: bigint | null;
   /** @see RequestIdentity */
@@ -59,13 +59,13 @@ interface PlacedHold {
   readonly shrunk: Shrunk | null;
 }
 
-/** Maximum age of an admission without a hold, because its comparison with the caps must be recent. */
+/** Maximum age of an admission without a record, because its comparison with the caps must be recent. */
 const MAX_ADMISSION_AGE_MS = 1_000;
 /** Attempts with a lowered output limit: other requests may take the remaining amount in between. */
-const MAX_SHRUNK_HOLDS = 3;
+const MAX_SHRUNK_TRIES = 3;
 
 /**
- * Puts requests on record. Most requests start on a line of the journal. A hold is the most expensive
+ * Puts requests on record. Most requests start on a line of the journal. `openRecord` is the most expensive
  * command; if it could not reject the request (no strict caps, no concurrency limit), its record only matters
  * if this worker dies. In that case the admission's entry in Redis and the journal's line are enough, and the
  * first charge creates the record.
@@ -82,7 +82,7 @@ export class RecordOpener {
     this.#tagRows = tagRows;
   }
 
-  /** Returns whether the request may go upstream on a line of the journal; otherwise it needs a hold. */
+  /** Returns whether the request may go upstream on a line of the journal; otherwise it needs a record. */
   async begin(account: RequestAccount, admission: Admission): Promise<boolean> {
     if (!this.#mayBegin(account, admission)) return false;
     const line = await this.#options.spool.journal.append(account.opened);
@@ -101,40 +101,40 @@ export class RecordOpener {
     const admittedMs = timeOfId(requestId) ?? 0;
     if (Math.abs(this.#options.clock.nowMs() - admittedMs) > MAX_ADMISSION_AGE_MS) return false;
     const { tags, tagRow, isSessionCapped } = identity;
-    // A hold checks the session's cap, and assigns the usage row of new tag combinations.
+    // `openRecord` checks the session's cap, and assigns the usage row of new tag combinations.
     return isSessionCapped !== true && (tags === undefined || tagRow !== undefined);
   }
 
   /**
-   * Places the request's hold, or puts the request in the spool if Redis does not answer.
-   * @throws GatewayError of `createHoldError`; 503 if Redis does not answer and the request must not
+   * Opens the request's record, or puts the request in the spool if Redis does not answer.
+   * @throws GatewayError of `createOpenError`; 503 if Redis does not answer and the request must not
    * continue.
    */
-  async hold(account: RequestAccount, admission: Admission, worstCase: WorstCase): Promise<void> {
+  async open(account: RequestAccount, admission: Admission, worstCase: WorstCase): Promise<void> {
     const { store, patient, outage, dashboard } = this.#options;
     const hasFallback = !admission.isStrict && outage.isInGrace(admission.organizationId);
-    const hold = describeHold(account, admission);
-    let placed: PlacedHold;
+    const record = describeRecord(account, admission);
+    let opened: OpenedRecord;
     try {
-      placed = await placeHold(hasFallback ? store : patient, { hold, admission, worstCase, dashboard });
+      opened = await openRecord(hasFallback ? store : patient, { record, admission, worstCase, dashboard });
     } catch (thrown) {
       if (thrown instanceof GatewayError) throw thrown;
       const refusal = await this.#goOnWithout(account, admission, thrown);
       if (refusal === null) return;
-      // It is unknown whether the hold exists: a final charge of zero removes it.
+      // It is unknown whether the record exists: a final charge of zero removes it.
       this.#records.withdraw(account.identity.requestId);
       void account.settle("not_sent", { status: refusal.status("chat"), errorCode: refusal.publicCode });
       throw refusal;
     }
     this.#isRedisAnswering = true;
-    account.limitTo(placed.worstCaseMicrocents, placed.shrunk);
-    account.assignTagRow(placed.tagRow);
-    this.#tagRows.decided(account.identity, placed.tagRow);
+    account.limitTo(opened.worstCaseMicrocents, opened.shrunk);
+    account.assignTagRow(opened.tagRow);
+    this.#tagRows.decided(account.identity, opened.tagRow);
     this.#records.open(account);
   }
 
   /**
-   * Puts the request in the spool after its hold was not answered, if the grace period allows it. Returns
+   * Puts the request in the spool after `openRecord` was not answered, if the grace period allows it. Returns
    * null if the request may go upstream, otherwise the client's error; never null with strict caps, or unless
    * the disk has the entry.
    */
@@ -160,8 +160,8 @@ export class RecordOpener {
   }
 
   /**
-   * Handles an unanswered charge before the final one: the next requests wait for their holds until one is
-   * placed. Redis may meanwhile expire this request's entry, so it is put in the spool as a request without
+   * Handles an unanswered charge before the final one: the next requests wait for their records until one is
+   * opened. Redis may meanwhile expire this request's entry, so it is put in the spool as a request without
    * any record.
    */
   async onUnanswered(requestId: string): Promise<void> {
@@ -185,61 +185,61 @@ export class RecordOpener {
   }
 }
 
-/** Builds the input of a hold. */
-function describeHold(
+/** Builds the input of `openRecord`. */
+function describeRecord(
   { opened, promptFloorPrice }: RequestAccount,
   { takenTokens, sessionBudgetCents }: Admission,
-): HoldToPlace["hold"] {
+): RecordToOpen["record"] {
   const fields = { price: promptFloorPrice, takenTokens, ...opened };
   return sessionBudgetCents === null ? fields : { sessionBudgetCents, ...fields };
 }
 
 /**
- * Places a hold.
- * @throws GatewayError of `createHoldError`; the store's error if Redis fails, and then it is unknown whether
- * the hold exists.
+ * Opens a record.
+ * @throws GatewayError of `createOpenError`; the store's error if Redis fails, and then it is unknown whether
+ * the record exists.
  */
-async function placeHold(store: Pick<Store, "hold">, input: HoldToPlace): Promise<PlacedHold> {
-  const { hold, admission, worstCase, dashboard } = input;
+async function openRecord(store: Pick<Store, "openRecord">, input: RecordToOpen): Promise<OpenedRecord> {
+  const { record, admission, worstCase, dashboard } = input;
   let worstCaseMicrocents = admission.isStrict ? worstCase.microcents() : null;
-  let result = await store.hold(boundFloor(hold, worstCaseMicrocents));
+  let result = await store.openRecord(boundFloor(record, worstCaseMicrocents));
   if (result.outcome === "worst_case_required") {
-    // Strict caps were enabled between the admission and the hold.
+    // Strict caps were enabled between the admission and this step.
     worstCaseMicrocents = worstCase.microcents();
-    result = await store.hold(boundFloor(hold, worstCaseMicrocents));
+    result = await store.openRecord(boundFloor(record, worstCaseMicrocents));
   }
-  if (isHeld(result)) return { worstCaseMicrocents, tagRow: result.tagRow, shrunk: null };
+  if (isOpened(result)) return { worstCaseMicrocents, tagRow: result.tagRow, shrunk: null };
   // Strict caps were disabled and enabled again meanwhile, since the request had a worst case.
   if (result.outcome === "worst_case_required") {
     return { worstCaseMicrocents, tagRow: undefined, shrunk: null };
   }
-  if (worstCaseMicrocents === null) throw createHoldError(result, admission, null, dashboard);
-  return placeShrunk(store, input, { result, worstCaseMicrocents });
+  if (worstCaseMicrocents === null) throw createOpenError(result, admission, null, dashboard);
+  return openShrunk(store, input, { result, worstCaseMicrocents });
 }
 
 /**
- * Places a hold with a lower output limit if the requested one does not fit and the organization or key
+ * Opens a record with a lower output limit if the requested one does not fit and the organization or key
  * allows it.
- * @throws like `placeHold`.
+ * @throws like `openRecord`.
  */
-async function placeShrunk(
-  store: Pick<Store, "hold">,
-  { hold, admission, worstCase, dashboard }: HoldToPlace,
-  refused: { readonly result: HoldRefusal; readonly worstCaseMicrocents: bigint },
-): Promise<PlacedHold> {
+async function openShrunk(
+  store: Pick<Store, "openRecord">,
+  { record, admission, worstCase, dashboard }: RecordToOpen,
+  refused: { readonly result: OpenRefusal; readonly worstCaseMicrocents: bigint },
+): Promise<OpenedRecord> {
   let { result } = refused;
   for (let tries = 0; ; tries += 1) {
     const affordable = "figures" in result ? worstCase.afford(remainingOf(result.figures)) : null;
-    const mayShrink = affordable !== null && tries < MAX_SHRUNK_HOLDS;
+    const mayShrink = affordable !== null && tries < MAX_SHRUNK_TRIES;
     if (!mayShrink || !worstCase.shrinkTo(affordable)) {
       const requested = { worstCaseMicrocents: refused.worstCaseMicrocents, affordable };
-      throw createHoldError(result, admission, requested, dashboard);
+      throw createOpenError(result, admission, requested, dashboard);
     }
     const worstCaseMicrocents = worstCase.microcents();
-    // Sequential, because each hold requests the amount that the previous one found.
+    // Sequential, because each attempt requests the amount that the previous one found.
     // oxlint-disable-next-line no-await-in-loop
-    const next = await store.hold(boundFloor(hold, worstCaseMicrocents));
-    if (isHeld(next)) {
+    const next = await store.openRecord(boundFloor(record, worstCaseMicrocents));
+    if (isOpened(next)) {
       return { worstCaseMicrocents, tagRow: next.tagRow, shrunk: describeShrunk(result, affordable) };
     }
     if (next.outcome === "worst_case_required") {
@@ -249,8 +249,10 @@ async function placeShrunk(
   }
 }
 
-function isHeld(result: HoldResult): result is Extract<HoldResult, { outcome: "held" | "exists" }> {
-  return result.outcome === "held" || result.outcome === "exists";
+function isOpened(
+  result: OpenRecordResult,
+): result is Extract<OpenRecordResult, { outcome: "opened" | "exists" }> {
+  return result.outcome === "opened" || result.outcome === "exists";
 }
 
 /**
@@ -262,8 +264,8 @@ function remainingOf({ capCents, spentMicrocents, heldMicrocents }: SessionFigur
 }
 
 /** Bounds the floor, an estimate that is charged if no charge is ever reported, by the reserved amount. */
-function boundFloor(hold: HoldToPlace["hold"], worstCaseMicrocents: bigint | null): HoldInput {
-  const { floorMicrocents } = hold;
+function boundFloor(record: RecordToOpen["record"], worstCaseMicrocents: bigint | null): OpenRecordInput {
+  const { floorMicrocents } = record;
   const isAbove = worstCaseMicrocents !== null && floorMicrocents > worstCaseMicrocents;
-  return { ...hold, floorMicrocents: isAbove ? worstCaseMicrocents : floorMicrocents, worstCaseMicrocents };
+  return { ...record, floorMicrocents: isAbove ? worstCaseMicrocents : floorMicrocents, worstCaseMicrocents };
 }

@@ -37,7 +37,7 @@ export interface Recorded {
 }
 
 /**
- * The hold was not answered, and the grace period applies: the request has its slot, and goes upstream once
+ * `openRecord` was not answered, and the grace period applies: the request has its slot, and goes upstream once
  * the spool's disk has it.
  */
 export interface Spooling {
@@ -75,8 +75,8 @@ export interface PendingInMemory {
 }
 
 /**
- * The request was rejected because its hold was not answered. A final charge of zero is on its way, which
- * removes the hold, if it exists, and reports the rejection.
+ * The request was rejected because `openRecord` was not answered. A final charge of zero is on its way, which
+ * removes the record, if it exists, and reports the rejection.
  */
 export interface Withdrawn {
   readonly kind: "withdrawn";
@@ -191,13 +191,13 @@ export class RequestRecords {
     this.#move(requestId, this.#entered(requestId), { kind: "recorded", account });
   }
 
-  /** Call when its hold was not answered: takes a slot before the spool has the request. */
+  /** Call when `openRecord` was not answered: takes a slot before the spool has the request. */
   reserveSlot(account: RequestAccount): void {
     const { requestId } = account.identity;
     this.#move(requestId, this.#entered(requestId), { kind: "spooling", account });
   }
 
-  /** Call when its hold was not answered and the request is rejected. */
+  /** Call when `openRecord` was not answered and the request is rejected. */
   withdraw(requestId: string): void {
     const state = this.stateOf(requestId);
     if (state.kind === "entered" || state.kind === "spooling") {
@@ -261,7 +261,7 @@ export class RequestRecords {
     }
   }
 
-  /** Call when it will not go upstream. If its hold was not answered, its final charge removes all traces. */
+  /** Call when it will not go upstream. If `openRecord` was not answered, its final charge removes all traces. */
   abandon(organizationId: string, request: EnteredRequest): void {
     const { requestId } = request;
     const state = this.stateOf(requestId);

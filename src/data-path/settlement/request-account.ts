@@ -1,5 +1,5 @@
 /**
- * Account of one request, from its hold to its final charge. A charge never adds: it sets the request's total
+ * Account of one request, from the opening of its record to its final charge. A charge never adds: it sets the request's total
  * with a sequence number, so that a repeated, late or reordered charge counts once.
  */
 import type { Model } from "../catalog/catalog.ts";
@@ -105,7 +105,7 @@ export class RequestAccount {
     return true;
   }
 
-  /** Sets the usage row from the hold's reply, which every charge repeats. */
+  /** Sets the usage row from the reply to `openRecord`, which every charge repeats. */
   assignTagRow(tagRow: string | undefined): void {
     if (tagRow !== undefined) this.#identity = { ...this.#identity, tagRow };
   }

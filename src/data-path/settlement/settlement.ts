@@ -4,7 +4,7 @@
  * Decides what is charged and when. It never rejects anything itself (the store compares with the caps) and
  * never loses a charge: one that Redis does not acknowledge goes to the spool on this host's disk and is
  * resent until acknowledged. Most requests go upstream on the entry of their admission in Redis and a line of
- * this host's journal; the others wait for a hold (`open-record.ts`). If Redis fails at the hold, the request
+ * this host's journal; the others wait for a record (`open-record.ts`). If Redis fails to open it, the request
  * is rejected, because its spend could be lost without a record; in the grace period (never with strict caps)
  * it continues once it is on record in the spool. The states of a record are in `record-state.ts`.
  */
@@ -57,7 +57,7 @@ export interface NamedModel {
 export interface SettlementOptions extends RecordOpenerOptions {
   readonly store: Pick<
     Store,
-    "hold" | "charge" | "renew" | "forget" | "leave" | "recordRequest" | "changeOutcome"
+    "openRecord" | "charge" | "renew" | "forget" | "leave" | "recordRequest" | "changeOutcome"
   >;
   readonly estimator: TokenEstimator;
   readonly clock: Clock;
@@ -69,7 +69,7 @@ export interface SettlementOptions extends RecordOpenerOptions {
   readonly spend: Pick<GraceSpend, "counted">;
 }
 
-/** Renewal interval. Holds expire 30 s after their owner's last renewal. */
+/** Renewal interval. Records expire 30 s after their owner's last renewal. */
 const RENEW_INTERVAL_MS = internalWait(10_000);
 const FORGET_INTERVAL_MS = 500;
 
@@ -166,7 +166,7 @@ export class Settlement {
   }
 
   /**
-   * Puts a request on record before it goes upstream: in this host's journal, or by its hold.
+   * Puts a request on record before it goes upstream: in this host's journal, or by a record in Redis.
    * @throws GatewayError 400 for a service tier or a server tool without a price, 402 if a cap is reached,
    * 429 if the key's limit of concurrent requests is reached, 503 if Redis is unreachable.
    */
@@ -180,7 +180,7 @@ export class Settlement {
     const account = this.#createAccount(input, price);
     if (!(await this.#opener.begin(account, admission))) {
       const worstCase = new StrictWorstCase(input, price, this.#options.estimator);
-      await this.#opener.hold(account, admission, worstCase);
+      await this.#opener.open(account, admission, worstCase);
     }
     account.markRouted(this.#options.clock.monotonicMs());
     return account;
@@ -198,7 +198,7 @@ export class Settlement {
   }
 
   /**
-   * Records an admitted request that was rejected before its hold: it cost nothing, but its client can look
+   * Records an admitted request that was rejected before it had a record: it cost nothing, but its client can look
    * up the reason.
    */
   recordRefusal(

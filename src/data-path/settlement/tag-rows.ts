@@ -8,7 +8,7 @@ const MAX_ROWS = 10_000;
 
 /**
  * Cache of usage rows that Redis has assigned: a tag combination keeps its row for the month, so only the
- * first request with it needs a hold to learn the row.
+ * first request with it needs a record to learn the row.
  */
 export class TagRows {
   readonly #rows = new Map<string, string>();
@@ -18,7 +18,7 @@ export class TagRows {
     return request.tags === undefined ? undefined : this.#rows.get(nameOf(request));
   }
 
-  /** @param tagRow From the hold's reply; undefined for a request without tags. */
+  /** @param tagRow From the reply to `openRecord`; undefined for a request without tags. */
   decided(request: TaggedRequest, tagRow: string | undefined): void {
     if (tagRow !== undefined) setBounded(this.#rows, nameOf(request), tagRow, MAX_ROWS);
   }

@@ -3,7 +3,7 @@
  * in `types/`. Redis implements it (`redis-store.ts`); no code outside of this directory names a Redis key.
  * Each operation is one atomic step on one organization's slot unless its comment says otherwise.
  * While Redis is unreachable every operation rejects quickly: there is no queue and no retry. The caller
- * decides what follows. A rejected write may or may not have been executed: `hold`, `charge`, `renew`,
+ * decides what follows. A rejected write may or may not have been executed: `openRecord`, `charge`, `renew`,
  * `close` and `forget` may be repeated, `admit` must not.
  * Units: spend is microcents as bigint, caps and budgets are whole cents, times are Unix milliseconds.
  */

@@ -15,7 +15,7 @@ import type { CounterSeries, HistogramSeries } from "./series.ts";
 const TIMED_OPERATIONS = [
   "admit",
   "lookUpKey",
-  "hold",
+  "openRecord",
   "charge",
   "renew",
   "close",
@@ -23,6 +23,9 @@ const TIMED_OPERATIONS = [
   "recordRequest",
   "timeMs",
 ];
+
+/** Published label of an operation that has another name here. */
+const LABELS: Readonly<Record<string, string>> = { openRecord: "hold" };
 
 /** Measures the latency of the store's operations and counts failures. */
 export class RedisMeter {
@@ -34,8 +37,9 @@ export class RedisMeter {
   constructor({ redisLatency, redisErrors }: Pick<Metrics, "redisLatency" | "redisErrors">) {
     this.#series = new Map(
       TIMED_OPERATIONS.map((operation) => {
-        const latency = redisLatency.series({ operation });
-        const errors = redisErrors.series({ operation });
+        const labels = { operation: LABELS[operation] ?? operation };
+        const latency = redisLatency.series(labels);
+        const errors = redisErrors.series(labels);
         return [operation, { latency, errors }] as const;
       }),
     );

@@ -147,7 +147,7 @@ describe("a message of Envoy's", () => {
       await settle(() => false);
       const wasAdmitted = phase !== "passing" && (phase !== "awaitHeaders" || kind === "request_headers");
       expect(finished).toHaveLength(wasAdmitted ? 1 : 0);
-      expect(seen.charges.filter(({ final }) => final !== null)).toHaveLength(seen.holds.length);
+      expect(seen.charges.filter(({ final }) => final !== null)).toHaveLength(seen.opened.length);
       expect(budget.bufferedBytes).toBe(0);
     },
   );
@@ -177,12 +177,12 @@ describe("an end that comes while something is waited for", () => {
     expect(seen.charges).toMatchObject([{ final: { status: 200 } }]);
   });
 
-  it("leaves a request whose hold is refused, finishes it once, and sends nothing", async () => {
+  it("leaves a request whose record is refused, finishes it once, and sends nothing", async () => {
     const failed = createDeferred<Error>();
-    const hold = async (): Promise<never> => {
+    const openRecord = async (): Promise<never> => {
       throw await failed.promise;
     };
-    const { stream, replies, finished, budget } = openStream({ hold });
+    const { stream, replies, finished, budget } = openStream({ openRecord });
     stream.onMessage(requestHeaders());
     stream.onMessage(VALID);
     await settle(() => false);

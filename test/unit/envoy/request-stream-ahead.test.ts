@@ -36,7 +36,7 @@ describe("RequestStream of a request whose admission is under way", () => {
     deferred.defer("req_1", ADMISSION, promise);
     await send(requestHeaders({}, AWAITED), VALID);
     expect(replies).toEqual([]);
-    expect(seen.holds).toEqual([]);
+    expect(seen.opened).toEqual([]);
     resolve(ADMITTED);
     await settle(() => replies.length > 0);
     expect(replies.map(kindOf)).toEqual(["request_headers"]);
@@ -68,7 +68,7 @@ describe("RequestStream of a request whose admission is under way", () => {
     resolve(REFUSED);
     await settle(() => replies.length > 0);
     expect(replies.map(kindOf)).toEqual(["immediate 429 slow"]);
-    expect(seen.holds).toEqual([]);
+    expect(seen.opened).toEqual([]);
     expect((replies[0] as Message<"ProcessingResponse">).dynamic_metadata?.fields).toMatchObject({
       inference_gateway: { structValue: { fields: { error_code: { stringValue: "slow" } } } },
     });
@@ -80,7 +80,7 @@ describe("RequestStream of a request whose admission is under way", () => {
     expect(replies.map(kindOf)).toEqual(["immediate 503 gateway_unavailable"]);
     const { immediate_response: reply } = replies[0] as Message<"ProcessingResponse">;
     expect(JSON.parse(String(reply?.body))).toMatchObject({ type: "error", request_id: "req_1" });
-    expect(seen.holds).toEqual([]);
+    expect(seen.opened).toEqual([]);
   });
 
   it("leaves nothing behind when the client goes away before it is decided", async () => {
@@ -93,6 +93,6 @@ describe("RequestStream of a request whose admission is under way", () => {
     await settle(() => finished.length > 0);
     expect(finished).toMatchObject([{ requestId: "req_1", status: 499 }]);
     expect(replies).toEqual([]);
-    expect(seen.holds).toEqual([]);
+    expect(seen.opened).toEqual([]);
   });
 });

@@ -34,7 +34,7 @@ describe("RequestStream", () => {
     const [request, response] = replies as Message<"ProcessingResponse">[];
     expect(request?.request_headers?.response?.status).toBe("CONTINUE_AND_REPLACE");
     expect(response?.response_headers?.response?.status).toBe("CONTINUE_AND_REPLACE");
-    expect(seen.holds).toHaveLength(1);
+    expect(seen.opened).toHaveLength(1);
     expect(seen.charges.filter(({ final }) => final !== null)).toHaveLength(1);
     // The end of the call, which comes after the answer, is not a second end.
     await settle(() => finished.length > 1);
@@ -86,7 +86,7 @@ describe("RequestStream", () => {
     await send(...end);
     await settle(() => replies.length > 0);
     expect(replies.map(kindOf)).toEqual(["request_headers"]);
-    expect(seen.holds).toHaveLength(1);
+    expect(seen.opened).toHaveLength(1);
   });
 
   it.each(["NONE", undefined])(
@@ -105,7 +105,7 @@ describe("RequestStream", () => {
     await send(requestHeaders());
     const replies = await send(requestBody(" ".repeat(MAX_MESSAGE_BYTES + 1)));
     expect(replies.map(kindOf)).toEqual(["immediate 413 request_too_large"]);
-    expect(seen.holds).toEqual([]);
+    expect(seen.opened).toEqual([]);
   });
 
   it("hears nothing more of a request that it has refused", async () => {
@@ -115,7 +115,7 @@ describe("RequestStream", () => {
     await send(piece(" ".repeat(MAX_MESSAGE_BYTES + 1)), piece(" "), VALID);
     await settle(() => replies.length > 1);
     expect(replies.map(kindOf)).toEqual(["immediate 413 request_too_large"]);
-    expect([logged, seen.holds]).toEqual([[], []]);
+    expect([logged, seen.opened]).toEqual([[], []]);
   });
 
   it("tells a client of an answer that is more than a worker keeps of one, and charges what it was estimated at", async () => {
@@ -258,7 +258,7 @@ describe("RequestStream", () => {
     });
     expect(replies.map(kindOf)).toEqual(["immediate 500 internal_error"]);
     expect(logged).toEqual([expect.stringContaining("without admission rejected")]);
-    expect(seen.holds).toEqual([]);
+    expect(seen.opened).toEqual([]);
   });
 
   it.each([
@@ -268,17 +268,17 @@ describe("RequestStream", () => {
       body: requestBody({ model: "acme/x", messages: [] }),
       expected: "immediate 400",
     },
-  ])("refuses $name with one immediate response and holds nothing", async ({ body, expected }) => {
+  ])("refuses $name with one immediate response and records nothing", async ({ body, expected }) => {
     const { send, seen } = openStream();
     await send(requestHeaders());
     const replies = await send(body);
     expect(replies.map(kindOf)).toEqual([expect.stringContaining(expected)]);
-    expect(seen.holds).toEqual([]);
+    expect(seen.opened).toEqual([]);
     expect(seen.recorded).toMatchObject([{ requestId: "req_1" }]);
   });
 
-  it("refuses with 503 when the hold cannot be placed", async () => {
-    const { send } = openStream({ hold: () => Promise.reject(new Error("away")) });
+  it("refuses with 503 when the record cannot be opened", async () => {
+    const { send } = openStream({ openRecord: () => Promise.reject(new Error("away")) });
     await send(requestHeaders());
     expect((await send(VALID)).map(kindOf)).toEqual(["immediate 503 gateway_unavailable"]);
   });
@@ -329,19 +329,19 @@ describe("RequestStream, when messages are not what they should be", () => {
     expect(replies.map(kindOf)).toEqual([reply]);
   });
 
-  it("replies to nothing after the end, and holds nothing", async () => {
+  it("replies to nothing after the end, and records nothing", async () => {
     const { send, stream, seen } = openStream();
     await send(requestHeaders());
     stream.onEnd();
     expect(await send(VALID)).toEqual([]);
-    expect(seen.holds).toEqual([]);
+    expect(seen.opened).toEqual([]);
   });
 
-  it("settles a request whose client went away while its hold was placed, and sends no reply", async () => {
+  it("settles a request whose client went away while its record was opened, and sends no reply", async () => {
     let place = (): void => undefined;
-    const hold = () =>
-      new Promise<{ outcome: "held" }>((resolve) => (place = () => resolve({ outcome: "held" })));
-    const { send, stream, replies, seen, finished } = openStream({ hold });
+    const openRecord = () =>
+      new Promise<{ outcome: "opened" }>((resolve) => (place = () => resolve({ outcome: "opened" })));
+    const { send, stream, replies, seen, finished } = openStream({ openRecord });
     await send(requestHeaders());
     stream.onMessage(VALID);
     await new Promise(setImmediate);

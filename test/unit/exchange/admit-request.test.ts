@@ -91,7 +91,7 @@ describe("createAdmitRequest", () => {
       name: "a compressed body",
       request: { headers: { authorization: `Bearer ${KEY}`, "content-encoding": "gzip" } },
     },
-  ])("asks for no caps and no place for $name", async ({ request }) => {
+  ])("asks for no caps and no slot for $name", async ({ request }) => {
     const { refusal, seen } = openAdmission({ admit: away });
     expect(await refusal(request)).toBe("503 gateway_unavailable");
     expect(seen.admits).toMatchObject([{ metered: false, promptTokens: 0 }]);

@@ -78,7 +78,7 @@ async function errorOf(answer: unknown): Promise<GatewayError> {
   throw new Error("no GatewayError was thrown", { cause: thrown });
 }
 
-it("refuses a request that is too large for its upstream by what it gains on its way, and holds nothing", async () => {
+it("refuses a request that is too large for its upstream by what it gains on its way, and records nothing", async () => {
   const { exchange, seen } = create();
   const bodyOf = (content: string) => ({
     model: "acme/a",
@@ -89,7 +89,7 @@ it("refuses a request that is too large for its upstream by what it gains on its
   // Every stream is asked for its usage.
   const error = await errorOf(exchange.onRequestBody(bytesOf(bodyOf("x".repeat(1_000 - empty)))));
   expect([error.code, error.message]).toEqual(["request_too_large", expect.stringContaining("at most 1010")]);
-  expect(seen.holds).toEqual([]);
+  expect(seen.opened).toEqual([]);
 });
 
 it("counts a body with all that is made of it until it goes upstream, and then what the answer depends on", async () => {

@@ -22,7 +22,7 @@ describe("UpstreamDraft", () => {
     expect(bodyOf(draftOf({}, false))).not.toHaveProperty("max_completion_tokens");
   });
 
-  it("gets the model's limit when strict caps come into force before the hold", () => {
+  it("gets the model's limit when strict caps come into force before the record is opened", () => {
     const draft = draftOf({}, false);
     draft.becomeStrict();
     expect(bodyOf(draft)).toMatchObject(LIMIT);

@@ -251,7 +251,7 @@ describe("verifyUsage", () => {
   });
 
   it.each(["team=a", OTHER_TAGS])(
-    "finds a request whose hold Redis did not answer in the row %s",
+    "finds a request whose record Redis did not answer in the row %s",
     async (tags) => {
       const logged = logRows({ ...LOGGED, tags: "team=a", undecided: ROW });
       const store = createStore(5n, 5n, [{ ...ROW, tags }]);
@@ -259,7 +259,7 @@ describe("verifyUsage", () => {
     },
   );
 
-  it("says what is missing of a request whose hold Redis did not answer, once", async () => {
+  it("says what is missing of a request whose record Redis did not answer, once", async () => {
     const logged = logRows({
       ...LOGGED,
       tags: "team=a",

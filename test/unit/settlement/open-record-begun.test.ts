@@ -46,7 +46,7 @@ function open(script: StoreScript = {}) {
 }
 
 /** A Redis whose answer to each charge comes when the test says so. */
-function holdAnswers() {
+function keepAnswers() {
   const answers: (() => void)[] = [];
   const charge = () =>
     new Promise<{ outcome: "applied" }>((resolve) => answers.push(() => resolve({ outcome: "applied" })));
@@ -63,14 +63,14 @@ describe("an entered request", () => {
     expect(disk.begun).toMatchObject([{ requestId, floorMicrocents: 100n, floorInputTokens: 100 }]);
     await account.settle("complete", OK);
     await settlement.stop(1_000);
-    expect(seen.holds).toEqual([]);
+    expect(seen.opened).toEqual([]);
     expect(seen.charges).toMatchObject([{ requestId, sequence: 1, final: OK }]);
     expect(disk.left).toBe(1);
     expect(seen.forgotten).toEqual([requestId]);
   });
 
   it("that ends before its first tick does not wait for its charge, which is not forgotten", async () => {
-    const { charge, answers } = holdAnswers();
+    const { charge, answers } = keepAnswers();
     const { settlement, seen, disk, begin } = open({ charge });
     const account = await begin();
     const { requestId } = account.identity;
@@ -86,7 +86,7 @@ describe("an entered request", () => {
   });
 
   it("that ends after its first tick waits for its charge", async () => {
-    const { charge, answers } = holdAnswers();
+    const { charge, answers } = keepAnswers();
     const { begin } = open({ charge });
     const account = await begin();
     const ticked = account.chargeOpening();
@@ -105,36 +105,36 @@ describe("an entered request", () => {
     { why: "was admitted more than a second ago", sinceAdmissionMs: 1_001 },
     { why: "was admitted by a clock that is a second ahead", sinceAdmissionMs: -1_001 },
     { why: "was not entered", isEntered: false },
-  ])("waits for its hold when it $why", async ({ sinceAdmissionMs = 0, isEntered = true }) => {
+  ])("waits for its record when it $why", async ({ sinceAdmissionMs = 0, isEntered = true }) => {
     const { seen, disk, begin } = open();
     await begin(sinceAdmissionMs, isEntered);
-    expect(seen.holds).toHaveLength(1);
+    expect(seen.opened).toHaveLength(1);
     expect(disk.begun).toEqual([]);
   });
 
-  it("with tags waits for the hold that says in which row it counts; the next ones with the same tags know", async () => {
+  it("with tags waits for the record that says in which row it counts; the next ones with the same tags know", async () => {
     const { seen, disk, begin, settlement } = open({
-      hold: () => Promise.resolve({ outcome: "held", tagRow: "row_a" }),
+      openRecord: () => Promise.resolve({ outcome: "opened", tagRow: "row_a" }),
     });
     const tagged = (tags: string, month = "2026-11") =>
       settlement.open(createOpenInput({ requestId: createId("req", NOW_MS), isEntered: true, tags, month }));
     await tagged("team=a");
     await (await tagged("team=a")).settle("complete", OK);
-    expect(seen.holds).toHaveLength(1);
+    expect(seen.opened).toHaveLength(1);
     expect(disk.begun).toMatchObject([{ tags: "team=a", tagRow: "row_a" }]);
     expect(seen.charges).toMatchObject([{ tags: "team=a", tagRow: "row_a" }]);
     await tagged("team=b");
     await tagged("team=a", "2026-12");
-    expect(seen.holds).toHaveLength(3);
+    expect(seen.opened).toHaveLength(3);
     await begin();
     expect(disk.begun).toHaveLength(2);
   });
 
-  it("waits for its hold when the disk does not take its line", async () => {
+  it("waits for its record when the disk does not take its line", async () => {
     const { seen, disk, begin } = open();
     disk.isFull = true;
     await begin();
-    expect(seen.holds).toHaveLength(1);
+    expect(seen.opened).toHaveLength(1);
   });
 
   it("gets its record from the first tick, at its prompt's floor, even when nothing has come yet", async () => {
@@ -153,11 +153,11 @@ describe("an entered request", () => {
     expect(disk.left).toBe(1);
   });
 
-  it("goes to the spool when its first tick is not answered, and the next ones wait for their holds until one is placed", async () => {
+  it("goes to the spool when its first tick is not answered, and the next ones wait for their records until one is opened", async () => {
     let isAway = true;
     const { settlement, seen, disk, begin } = open({
       charge: () => (isAway ? away() : Promise.resolve({ outcome: "applied" })),
-      hold: () => (isAway ? away() : Promise.resolve({ outcome: "held" })),
+      openRecord: () => (isAway ? away() : Promise.resolve({ outcome: "opened" })),
     });
     const account = await begin();
     await account.chargeOpening();
@@ -165,9 +165,9 @@ describe("an entered request", () => {
     expect(disk.left).toBe(1);
     isAway = false;
     const second = await begin();
-    expect(seen.holds).toHaveLength(1);
+    expect(seen.opened).toHaveLength(1);
     const third = await begin();
-    expect(seen.holds).toHaveLength(1);
+    expect(seen.opened).toHaveLength(1);
     expect(disk.begun).toEqual([account.opened, third.opened]);
     for (const each of [account, second, third]) await each.settle("complete", OK);
     await settlement.stop(1_000);
@@ -209,7 +209,7 @@ describe("an entered request", () => {
     expect(seen.forgotten).toEqual([]);
   });
 
-  it("leaves Redis's holds when it will not go upstream", async () => {
+  it("leaves Redis's open requests when it will not go upstream", async () => {
     const { settlement, seen } = open();
     settlement.abandon(ADMISSION);
     await settlement.stop(1_000);
@@ -217,8 +217,8 @@ describe("an entered request", () => {
     expect(seen.left).toEqual([{ keyId, requestId, owners: "", takenTokens: null }]);
   });
 
-  it("leaves them by its final charge alone when its hold was not answered", async () => {
-    const { settlement, seen } = open({ hold: away });
+  it("leaves them by its final charge alone when its record was not answered", async () => {
+    const { settlement, seen } = open({ openRecord: away });
     const refused = settlement.open(createOpenInput({ isStrict: true }));
     await expect(refused).rejects.toMatchObject({ code: "gateway_unavailable" });
     settlement.abandon(ADMISSION);

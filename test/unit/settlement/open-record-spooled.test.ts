@@ -14,21 +14,21 @@ import { ADMISSION } from "./settlement-fixture.ts";
 const TIMEOUT = new Error("Command timed out");
 const FULL = () => Promise.reject(new Error("the spool holds as much as it may"));
 
-/** A request whose hold the store rejects with an error, on a worker in the grace period. */
-async function openWithoutHold(failure: Error, admission: Partial<Admission> = {}, changes: Changes = {}) {
+/** A request whose record the store does not open, for an error, on a worker in the grace period. */
+async function openWithoutRecord(failure: Error, admission: Partial<Admission> = {}, changes: Changes = {}) {
   const { account, charges } = createAccount();
   const entries: SpoolEntry[] = [];
   const spooled = (entry: SpoolEntry) => (changes.append ?? (async () => void entries.push(entry)))();
   const asked: string[] = [];
-  const refuseHold = (whom: string): Promise<never> => {
+  const refuse = (whom: string): Promise<never> => {
     asked.push(whom);
     return Promise.reject(failure);
   };
   const clock = { monotonicMs: () => 0 };
   const records = new RequestRecords(NO_JOURNAL);
   const options: RecordOpenerOptions = {
-    store: { hold: () => refuseHold("store") },
-    patient: { hold: () => refuseHold("patient") },
+    store: { openRecord: () => refuse("store") },
+    patient: { openRecord: () => refuse("patient") },
     spool: { append: spooled, journal: NO_JOURNAL },
     outage: new GraceOutage({
       clock,
@@ -46,8 +46,8 @@ async function openWithoutHold(failure: Error, admission: Partial<Admission> = {
   }
   const opener = new RecordOpener(options, records, new TagRows());
   const worstCase = { microcents: () => 0n, afford: () => null, shrinkTo: () => false };
-  const held = opener.hold(account, { ...ADMISSION, ...admission }, worstCase);
-  const refusal = await codeOf(held);
+  const opened = opener.open(account, { ...ADMISSION, ...admission }, worstCase);
+  const refusal = await codeOf(opened);
   const state = records.stateOf(account.identity.requestId).kind;
   return { account, charges, entries, refusal, state, asked };
 }
@@ -69,9 +69,9 @@ interface Changes {
   readonly others?: number;
 }
 
-describe("a request whose hold was not answered", () => {
+describe("a request whose record Redis did not answer", () => {
   it("is put on record in the spool at its floor, and its record is kept", async () => {
-    const { account, entries, refusal, state, asked } = await openWithoutHold(TIMEOUT);
+    const { account, entries, refusal, state, asked } = await openWithoutRecord(TIMEOUT);
     expect(asked).toEqual(["store"]);
     expect(entries).toEqual([
       {
@@ -83,8 +83,8 @@ describe("a request whose hold was not answered", () => {
     expect([refusal, state]).toEqual([null, "retained"]);
   });
 
-  it("is written nowhere when it has no place among the key's requests in flight", async () => {
-    const { entries, refusal, state } = await openWithoutHold(
+  it("is written nowhere when it has no slot among the key's requests in flight", async () => {
+    const { entries, refusal, state } = await openWithoutRecord(
       TIMEOUT,
       { concurrencyLimit: 2 },
       { others: 2 },
@@ -97,7 +97,7 @@ describe("a request whose hold was not answered", () => {
     ["strict caps", { isStrict: true }, {}],
     ["no grace period", {}, { graceMs: 0 }],
   ] as const)("waited longer for it with %s", async (_name, admission, changes) => {
-    expect((await openWithoutHold(TIMEOUT, admission, changes)).asked).toEqual(["patient"]);
+    expect((await openWithoutRecord(TIMEOUT, admission, changes)).asked).toEqual(["patient"]);
   });
 
   it.each([
@@ -107,7 +107,7 @@ describe("a request whose hold was not answered", () => {
     ["a spool that is full", {}, { append: FULL }, TIMEOUT],
   ] as const)("does not go on with %s, and a final charge of nothing follows", async (...row) => {
     const [, admission, changes, error] = row;
-    const { charges, entries, refusal, state } = await openWithoutHold(error, admission, changes);
+    const { charges, entries, refusal, state } = await openWithoutRecord(error, admission, changes);
     expect([refusal, state]).toEqual(["gateway_unavailable", "withdrawn"]);
     expect(entries).toEqual([]);
     expect(charges).toMatchObject([{ totalMicrocents: 0n, requests: 0, final: { status: 503 } }]);

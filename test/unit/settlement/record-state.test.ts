@@ -116,7 +116,7 @@ describe("the record of a request", () => {
     }
   });
 
-  it("is of a request in flight from its place or its line on until its charges have come to their end", () => {
+  it("is of a request in flight from its slot or its line on until its charges have come to their end", () => {
     const inFlight = NAMES.filter((name) => comeTo(name).records.sizeInFlight === 1);
     expect(inFlight).toEqual(["begun", "recorded", "spooling", "unanswered", "retained"]);
     const { records } = comeTo("recorded");

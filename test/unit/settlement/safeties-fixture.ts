@@ -4,7 +4,7 @@ import { GraceSpend } from "../../../src/data-path/grace/grace-spend.ts";
 import type { OpenJournal } from "../../../src/data-path/spool/open-journal.ts";
 import type { SettlementOptions } from "../../../src/data-path/settlement/settlement.ts";
 
-/** Of a disk that takes nothing: every request needs a hold. */
+/** Of a disk that takes nothing: every request needs a record. */
 export const NO_JOURNAL = {
   append: () => Promise.resolve(null),
   release: () => undefined,

@@ -12,8 +12,8 @@ import type { ChangedOutcome, RecordedRequest } from "../../../src/data-path/sto
 import type {
   ChargeInput,
   EnteredRequest,
-  HoldInput,
-  HoldResult,
+  OpenRecordInput,
+  OpenRecordResult,
 } from "../../../src/data-path/store/types/settlement.ts";
 import type { ClientRequest } from "../../../src/data-path/translation/client-protocol.ts";
 import { IDENTITY, PRICE } from "./account-fixture.ts";
@@ -121,13 +121,13 @@ export function createUpstreamForm(byteLength: number): UpstreamForm {
 }
 
 export interface StoreScript {
-  readonly hold?: (input: HoldInput) => Promise<HoldResult>;
+  readonly openRecord?: (input: OpenRecordInput) => Promise<OpenRecordResult>;
   readonly charge?: (input: ChargeInput) => Promise<{ outcome: "applied" }>;
 }
 
 export function createSettlement(script: StoreScript = {}, options: Partial<SettlementOptions> = {}) {
   const seen = {
-    holds: [] as HoldInput[],
+    opened: [] as OpenRecordInput[],
     charges: [] as ChargeInput[],
     forgotten: [] as string[],
     left: [] as EnteredRequest[],
@@ -136,9 +136,9 @@ export function createSettlement(script: StoreScript = {}, options: Partial<Sett
     lines: [] as string[],
     isLogClosed: false,
   };
-  const hold = (input: HoldInput): Promise<HoldResult> => {
-    seen.holds.push(input);
-    return script.hold?.(input) ?? Promise.resolve({ outcome: "held" });
+  const openRecord = (input: OpenRecordInput): Promise<OpenRecordResult> => {
+    seen.opened.push(input);
+    return script.openRecord?.(input) ?? Promise.resolve({ outcome: "opened" });
   };
   const settlement = new Settlement({
     ...createSafeties(),
@@ -154,9 +154,9 @@ export function createSettlement(script: StoreScript = {}, options: Partial<Sett
       },
     },
     ...options,
-    patient: { hold },
+    patient: { openRecord },
     store: {
-      hold,
+      openRecord,
       charge: (input) => {
         seen.charges.push(input);
         return script.charge?.(input) ?? Promise.resolve({ outcome: "applied" });

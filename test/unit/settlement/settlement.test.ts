@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../src/shared/contract/errors.ts";
 import { GraceOutage } from "../../../src/data-path/grace/grace-outage.ts";
-import type { HoldResult } from "../../../src/data-path/store/types/settlement.ts";
+import type { OpenRecordResult } from "../../../src/data-path/store/types/settlement.ts";
 import { OK } from "./account-fixture.ts";
 import { NO_JOURNAL } from "./safeties-fixture.ts";
 import { ADMISSION, createOpenInput, createSettlement, createUpstreamForm } from "./settlement-fixture.ts";
@@ -18,7 +18,7 @@ async function errorOf(promise: Promise<unknown>): Promise<GatewayError> {
   throw new Error("it was not refused", { cause: thrown });
 }
 
-function refuse(figures: { spent: bigint; held: bigint; cap: number }): HoldResult {
+function refuse(figures: { spent: bigint; held: bigint; cap: number }): OpenRecordResult {
   return {
     outcome: "key_cap_reached",
     figures: {
@@ -34,10 +34,10 @@ function refuse(figures: { spent: bigint; held: bigint; cap: number }): HoldResu
 }
 
 describe("Settlement.open", () => {
-  it("holds the prompt's estimate, and no worst case without strict caps", async () => {
+  it("records the prompt's estimate, and reserves no worst case without strict caps", async () => {
     const { settlement, seen } = createSettlement();
     await settlement.open(createOpenInput());
-    expect(seen.holds).toMatchObject([
+    expect(seen.opened).toMatchObject([
       { requestId: ID, worstCaseMicrocents: null, floorMicrocents: 100n, floorInputTokens: 100 },
     ]);
   });
@@ -45,26 +45,26 @@ describe("Settlement.open", () => {
   it("estimates no prompt beyond the context window", async () => {
     const { settlement, seen } = createSettlement();
     await settlement.open(createOpenInput({}, 8_000_000));
-    expect(seen.holds[0]?.floorInputTokens).toBe(1_000);
+    expect(seen.opened[0]?.floorInputTokens).toBe(1_000);
   });
 
   it("estimates no prompt beyond what strict caps hold for what goes upstream", async () => {
     const { settlement, seen } = createSettlement();
     await settlement.open(createOpenInput({}, 20_000, 82));
     await settlement.open(createOpenInput({ isStrict: true, requestId: "req_2" }, 20_000, 82));
-    expect(seen.holds.map(({ floorInputTokens }) => floorInputTokens <= 82)).toEqual([true, true]);
+    expect(seen.opened.map(({ floorInputTokens }) => floorInputTokens <= 82)).toEqual([true, true]);
   });
 
   it("holds the worst case with strict caps", async () => {
     const { settlement, seen } = createSettlement();
     await settlement.open(createOpenInput({ isStrict: true }));
-    expect(seen.holds[0]?.worstCaseMicrocents).toBe(400n + 100n);
+    expect(seen.opened[0]?.worstCaseMicrocents).toBe(400n + 100n);
   });
 
   it("holds again with the worst case when strict caps were switched on meanwhile", async () => {
     const { settlement, seen } = createSettlement({
-      hold: ({ worstCaseMicrocents }) =>
-        Promise.resolve({ outcome: worstCaseMicrocents === null ? "worst_case_required" : "held" }),
+      openRecord: ({ worstCaseMicrocents }) =>
+        Promise.resolve({ outcome: worstCaseMicrocents === null ? "worst_case_required" : "opened" }),
     });
     // The strict form of the body is longer: it has a limit of output.
     const upstream = {
@@ -74,12 +74,12 @@ describe("Settlement.open", () => {
       },
     };
     await settlement.open({ ...createOpenInput(), upstream });
-    expect(seen.holds.map(({ worstCaseMicrocents }) => worstCaseMicrocents)).toEqual([null, 430n + 100n]);
+    expect(seen.opened.map(({ worstCaseMicrocents }) => worstCaseMicrocents)).toEqual([null, 430n + 100n]);
   });
 
   it("refuses with the cap's figures, and charges nothing", async () => {
     const { settlement, seen } = createSettlement({
-      hold: () => Promise.resolve(refuse({ spent: 1_999_999n, held: 1n, cap: 1 })),
+      openRecord: () => Promise.resolve(refuse({ spent: 1_999_999n, held: 1n, cap: 1 })),
     });
     const error = await errorOf(settlement.open(createOpenInput()));
     expect(error.code).toBe("hard_cap_reached");
@@ -89,7 +89,7 @@ describe("Settlement.open", () => {
 
   it("says with strict caps what is held", async () => {
     const { settlement } = createSettlement({
-      hold: () => Promise.resolve(refuse({ spent: 0n, held: 900_000n, cap: 1 })),
+      openRecord: () => Promise.resolve(refuse({ spent: 0n, held: 900_000n, cap: 1 })),
     });
     const error = await errorOf(settlement.open(createOpenInput({ isStrict: true })));
     expect(error.fields).toMatchObject({ held_cents: 1 });
@@ -97,7 +97,7 @@ describe("Settlement.open", () => {
 
   it("says with strict caps how long an answer may be that fits, by the body that would say so", async () => {
     const { settlement } = createSettlement({
-      hold: () => Promise.resolve(refuse({ spent: 1_000_000n - 455n, held: 10n, cap: 1 })),
+      openRecord: () => Promise.resolve(refuse({ spent: 1_000_000n - 455n, held: 10n, cap: 1 })),
     });
     // The prompt's 401 bytes leave 44 microcents, which are four tokens of ten; with the limit as it is there are 400.
     const input = createOpenInput({ isStrict: true });
@@ -113,12 +113,12 @@ describe("Settlement.open", () => {
       const lowered: number[] = [];
       let asked = 0;
       const { settlement, seen } = createSettlement({
-        hold: ({ worstCaseMicrocents }) => {
+        openRecord: ({ worstCaseMicrocents }) => {
           const room = rooms[asked] ?? 0n;
           asked += 1;
           const fits = (worstCaseMicrocents ?? 0n) <= room;
           return Promise.resolve(
-            fits ? { outcome: "held" } : refuse({ spent: 100_000_000n - room, held: 0n, cap: 100 }),
+            fits ? { outcome: "opened" } : refuse({ spent: 100_000_000n - room, held: 0n, cap: 100 }),
           );
         },
       });
@@ -137,7 +137,7 @@ describe("Settlement.open", () => {
     /** The prompt's 400 bytes, and so many tokens of ten. */
     const roomFor = (tokens: number) => 400n + 10n * BigInt(tokens);
 
-    it("holds exactly what the shrunk answer may cost, by one more hold", async () => {
+    it("holds exactly what the shrunk answer may cost, by one more attempt", async () => {
       const { opened, lowered, seen } = await open([roomFor(500) + 9n, roomFor(500) + 9n]);
       expect((await opened).shrunk).toEqual({
         requestedTokens: 1_000,
@@ -147,7 +147,7 @@ describe("Settlement.open", () => {
         isHidden: false,
       });
       expect(lowered).toEqual([500]);
-      expect(seen.holds.map(({ worstCaseMicrocents }) => worstCaseMicrocents)).toEqual([
+      expect(seen.opened.map(({ worstCaseMicrocents }) => worstCaseMicrocents)).toEqual([
         roomFor(1_000),
         roomFor(500),
       ]);
@@ -157,7 +157,7 @@ describe("Settlement.open", () => {
       const { opened, lowered, seen } = await open([roomFor(1_000)]);
       expect((await opened).shrunk).toBeNull();
       expect(lowered).toEqual([]);
-      expect(seen.holds).toHaveLength(1);
+      expect(seen.opened).toHaveLength(1);
     });
 
     it("asks again for what others have left of the room, and not for ever", async () => {
@@ -192,7 +192,7 @@ describe("Settlement.open", () => {
 
   it.each(["embeddings", "responses_compact"] as const)("says nothing of it on %s", async (endpoint) => {
     const { settlement } = createSettlement({
-      hold: () => Promise.resolve(refuse({ spent: 0n, held: 999_999n, cap: 1 })),
+      openRecord: () => Promise.resolve(refuse({ spent: 0n, held: 999_999n, cap: 1 })),
     });
     const error = await errorOf(settlement.open(createOpenInput({ isStrict: true, endpoint })));
     expect(error.fields).not.toHaveProperty("affordable_max_tokens");
@@ -201,7 +201,7 @@ describe("Settlement.open", () => {
 
   it("refuses what is one request too many in flight, in the words of the admission, and charges nothing", async () => {
     const { settlement, seen } = createSettlement({
-      hold: () => Promise.resolve({ outcome: "concurrency_limited", limit: 5 }),
+      openRecord: () => Promise.resolve({ outcome: "concurrency_limited", limit: 5 }),
     });
     const error = await errorOf(settlement.open(createOpenInput()));
     expect([error.code, error.status("chat"), error.retryAfterSeconds]).toEqual([
@@ -220,8 +220,10 @@ describe("Settlement.open", () => {
     expect(seen.recorded[0]?.checks).toMatchObject([{ name: "concurrency", passed: false }]);
   });
 
-  it("refuses when Redis does not answer, and takes back the hold that may be there", async () => {
-    const { settlement, seen } = createSettlement({ hold: () => Promise.reject(new Error("timed out")) });
+  it("refuses when Redis does not answer, and takes back the record that may be there", async () => {
+    const { settlement, seen } = createSettlement({
+      openRecord: () => Promise.reject(new Error("timed out")),
+    });
     const error = await errorOf(settlement.open(createOpenInput()));
     expect(error.code).toBe("gateway_unavailable");
     settlement.recordRefusal(
@@ -249,7 +251,7 @@ describe("Settlement.open", () => {
     const { settlement, seen } = createSettlement();
     const error = await errorOf(settlement.open(createOpenInput({ currency: "EUR" })));
     expect(error.code).toBe("model_not_available_in_currency");
-    expect(seen.holds).toEqual([]);
+    expect(seen.opened).toEqual([]);
   });
 });
 
@@ -263,7 +265,7 @@ describe("Settlement.open in the grace period", () => {
     const outage = new GraceOutage({ clock, graceMs, logger: { warn: () => undefined } });
     const append = () => (disk.isFull ? Promise.reject(new Error("full")) : Promise.resolve());
     const spool = { append, stop: () => Promise.resolve(true), journal: NO_JOURNAL };
-    const script = { hold: away };
+    const script = { openRecord: away };
     const { settlement } = createSettlement(script, { outage, spool, workerCount: () => shares });
     let count = 0;
     const open = () => {
@@ -284,7 +286,7 @@ describe("Settlement.open in the grace period", () => {
     expect(refused).toEqual(Array.from({ length: 12 - fit }, () => "concurrency_limit_exceeded"));
   });
 
-  it("gives a place back with the final charge, and when the disk did not take the request", async () => {
+  it("gives a slot back with the final charge, and when the disk did not take the request", async () => {
     const { settlement, open, disk } = openOutage({ shares: 5 });
     const account = await open();
     expect((await errorOf(open())).code).toBe("concurrency_limit_exceeded");
@@ -340,7 +342,7 @@ describe("Settlement.recordRefusal", () => {
     expect(JSON.parse(seen.lines[0] ?? "")).toMatchObject({ user_id: "user_1", group_id: "group_2" });
   });
 
-  it("names the cap that was reached at the hold", () => {
+  it("names the cap that was reached when its record was opened", () => {
     const { settlement, seen } = createSettlement();
     const fields = { scope: "organization", spent_cents: 5, hard_cap_cents: 5 };
     const error = new GatewayError("org_hard_cap_reached", { fields });

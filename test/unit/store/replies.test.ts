@@ -72,7 +72,7 @@ const WRITTEN: { readonly [Name in keyof Layouts]: Written<Name> } = {
   ],
   unknownKey: ["{ 'unknown_key', ", { timeMs: "integer(now_ms)" }],
   monthChanged: ["{ 'month_changed', ", { timeMs: "integer(now_ms)" }],
-  held: ["{ 'held', ", { tagRow: "tag_row", sessionUncapped: "session_uncapped" }],
+  opened: ["{ 'opened', ", { tagRow: "tag_row", sessionUncapped: "session_uncapped" }],
   currencyChanged: ["{ 'currency_changed', ", { currency: "billed_in" }],
   concurrencyLimited: ["{ 'concurrency_limited', ", { limit: "max_concurrent_text" }],
   capReached: [

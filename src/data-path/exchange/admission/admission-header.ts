@@ -69,7 +69,7 @@ export function formatAdmissionHeader(admission: Admission): string {
     keyId,
     escape(keyName),
     currency,
-    formatHold(isStrict, isEntered),
+    formatRequirement(isStrict, isEntered),
     concurrencyLimit ?? "",
     models === null ? "" : PRESENT + models.map(escape).join(","),
     month,
@@ -97,7 +97,7 @@ export function parseAdmissionHeader(header: string): Admission {
   const keyId = fields.next();
   const keyName = unescape(fields.next());
   const currency = fields.next();
-  const hold = fields.next();
+  const requirement = fields.next();
   const concurrencyLimit = fields.next();
   const models = fields.next();
   const month = fields.next();
@@ -120,8 +120,8 @@ export function parseAdmissionHeader(header: string): Admission {
     keyId,
     keyName,
     currency,
-    isStrict: hold === STRICT,
-    isEntered: hold === ENTERED,
+    isStrict: requirement === STRICT,
+    isEntered: requirement === ENTERED,
     concurrencyLimit: concurrencyLimit === "" ? null : Number(concurrencyLimit),
     models: models === "" ? null : parseModels(models.slice(1)),
     month,
@@ -179,7 +179,7 @@ class Fields {
   }
 }
 
-function formatHold(isStrict: boolean, isEntered: boolean): string {
+function formatRequirement(isStrict: boolean, isEntered: boolean): string {
   if (isStrict) return STRICT;
   return isEntered ? ENTERED : "";
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../shared/text/json-object.ts";
 import { readThinkingBudget } from "../../translation/fields/thinking-budget.ts";
 import type { ClientRequest, ModelTarget } from "../../translation/client-protocol.ts";
 
-/** The upstream's body in the form that caps require. Strict caps may come into force until the hold. */
+/** The upstream's body in the form that caps require. Strict caps may come into force until the record is opened. */
 export class UpstreamDraft {
   readonly #request: ClientRequest;
   readonly #model: ModelTarget;

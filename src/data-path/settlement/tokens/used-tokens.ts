@@ -36,7 +36,7 @@ export function hasFailedBefore(
 
 /**
  * Returns whether the admission's estimate of the prompt may stay until the first charge, at most two seconds
- * later; otherwise a hold corrects it at once.
+ * later; otherwise `openRecord` corrects it at once.
  */
 export function isEstimateClose(taken: TakenTokens | null, estimatedTokens: number): boolean {
   if (taken === null) return true;

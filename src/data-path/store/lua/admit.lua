@@ -22,7 +22,8 @@
 --   caps: each cap in force {scope, period, cents, raised cents, spent}. reached: the index in them, from 1, of the cap that
 --   rejects, chosen by name-cap.lua, otherwise ''
 --   token buckets: those that the requests meet, see token-buckets.lua; '' for none. token limit: the one that rejects,
---   "<scope> <type> <limit>", otherwise ''; sessions capped: '1' when a request that names a session needs a hold (sessions.lua)
+--   "<scope> <type> <limit>", otherwise ''; sessions capped: '1' when a request that names a session needs a record
+--   (sessions.lua)
 --   requests, for each: {decision, remaining, reset ms, retry after seconds, concurrent, entered, tokens}
 --   settings:
 -- @settings told
@@ -32,12 +33,12 @@
 --
 -- Guarantees: units granted by a bucket = capacity + elapsed microseconds * rpm, to the unit, over all callers. A
 -- rejection before the bucket takes no token, a later one keeps its token. With a concurrency limit an admission takes
--- no slot: the body is still to arrive, and hold.lua takes it. A request rejected here could not get a slot anyway, so
--- its body need not be uploaded. A request whose hold could not be rejected (no strict caps, no concurrency limit) is
--- entered here among the open requests and in flight, so that a new limit counts it from the moment it is set. Its
--- final charge removes it; as long as it is among the open requests, that charge has not arrived. Its two deadlines
--- differ, unlike those of a request with a record. A request that waits for a hold is only entered among the open
--- requests, where it prevents a change of the currency.
+-- no slot: the body is still to arrive, and open-record.lua takes it. A request rejected here could not get a slot
+-- anyway, so its body need not be uploaded. A request that open-record.lua could not reject (no strict caps, no
+-- concurrency limit) is entered here among the open requests and in flight, so that a new limit counts it from the
+-- moment it is set. Its final charge removes it; as long as it is among the open requests, that charge has not arrived.
+-- Its two deadlines differ, unlike those of a request with a record. A request that waits for a record is only entered
+-- among the open requests, where it prevents a change of the currency.
 
 -- Deciding fields are read from the records each time. The other settings rarely change between requests and are only
 -- returned to a caller that does not have them: their version never names two states of the records, even if Redis was
@@ -55,7 +56,7 @@
 local ENTERED_MS = 60000 -- @wait
 -- Time that an entry counts among the requests in flight. A request goes upstream on its entry within a second of its
 -- admission and has a record two seconds later; the rest is for a slow worker, up to Envoy's timeout. Later requests
--- get a slot by hold.lua. A worker removes the entry of a client that disconnects before, if it lives to see it.
+-- get a slot by open-record.lua. A worker removes the entry of a client that disconnects before, if it lives to see it.
 local ENTERED_IN_FLIGHT_MS = 10000
 -- A token bucket is kept for this long, in addition to the time until it is full.
 local TOKENS_KEPT_MS = 86400000
@@ -235,7 +236,7 @@ end
 local behind_bucket, concurrent = 'admitted', ''
 if not refusal and metered and left >= UNITS_PER_TOKEN then
   if max_concurrent then
-    -- Requests past their deadline may be orphaned; hold.lua finds out.
+    -- Requests past their deadline may be orphaned; open-record.lua finds out.
     local others = redis.call('ZCOUNT', inflight, '(' .. integer(now_ms), '+inf')
     concurrent = integer(others)
     if others >= max_concurrent then

@@ -15,7 +15,7 @@
 --   The list ends here if all that follows is ''.
 -- ARGV[12] price: checks, JSON, for the list if another worker closes the request; '' with a final, or if unknown
 -- ARGV[13] best estimate: the figures of ESTIMATED_POSITIONS, one space between; '' with a final
--- ARGV[14] tags, '' for none  ARGV[15] tag row that the hold replied, '' without its reply
+-- ARGV[14] tags, '' for none  ARGV[15] tag row that open-record.lua replied, '' without its reply
 -- ARGV[16] '1': only if a record exists, or the request is still among the open requests as its admission entered it
 -- ARGV[17] owners, '' for none
 -- ARGV[18] session, '' for none   ARGV[19] '1': it may have a cap (sessions.lua)
@@ -191,7 +191,7 @@ elseif record.reaped and not open then
   local listed_price = price ~= '' and price or record.price
   set('entry', add_recent(recent, record.entry, request_id, reaped_entry(record, totals, listed_price)))
 elseif not exists then
-  -- Started without a hold, or the hold was lost in a failover: the record needs a deadline in case its owner dies.
+  -- Started without a record, or the record was lost in a failover: it needs a deadline in case its owner dies.
   local deadline_ms = integer(now_milliseconds() + DEADLINE_MS)
   redis.call('ZADD', open_requests, deadline_ms, request_id)
   redis.call('ZADD', inflight, deadline_ms, request_id)

@@ -56,11 +56,11 @@ export const REPLY_LAYOUTS = {
   },
   unknownKey: { file: "admit.lua", fields: ["timeMs"] },
   monthChanged: { file: "admit.lua", fields: ["timeMs"] },
-  held: { file: "hold.lua", fields: ["tagRow", "sessionUncapped"] },
-  currencyChanged: { file: "hold.lua", fields: ["currency"] },
-  concurrencyLimited: { file: "hold.lua", fields: ["limit"] },
+  opened: { file: "open-record.lua", fields: ["tagRow", "sessionUncapped"] },
+  currencyChanged: { file: "open-record.lua", fields: ["currency"] },
+  concurrencyLimited: { file: "open-record.lua", fields: ["limit"] },
   capReached: {
-    file: "hold.lua",
+    file: "open-record.lua",
     fields: [
       "spent",
       "held",

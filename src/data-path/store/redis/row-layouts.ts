@@ -1,6 +1,6 @@
 /**
  * Lists with items by position: repeated keys and arguments of scripts, and JSON lists that scripts read or
- * write. As with `script-layouts.ts`, both sides are made from this table: `listOf.hold({ … })` here, `--
+ * write. As with `script-layouts.ts`, both sides are made from this table: `listOf.charge({ … })` here, `--
  * @row` in Lua.
  */
 import { compileExpression } from "../../../shared/text/compile-expression.ts";

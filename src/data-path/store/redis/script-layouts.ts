@@ -48,8 +48,8 @@ export const SCRIPTS = {
     furtherArguments: true,
   },
   igwReadBuckets: { file: "read-buckets.lua", keys: [], arguments: {}, furtherKeys: true },
-  igwHold: {
-    file: "hold.lua",
+  igwOpenRecord: {
+    file: "open-record.lua",
     keys: ["request", "openRequests", "keyRecord", "organization", "inflight", "combinations"],
     arguments: {
       requestId: "text",

@@ -33,7 +33,7 @@ import { LIMIT_PERIODS } from "../../../shared/settings/limits.ts";
 import { LIMIT_SCOPES } from "../types/decision.ts";
 import {
   type ChargeInput,
-  type HoldResult,
+  type OpenRecordResult,
   LOGGED_SEQUENCE,
   type OverdueRequest,
   type RenewOutcome,
@@ -54,10 +54,10 @@ const FORGET_BATCH = 500;
 const NO_RECORD = { keyId: "", month: "", day: "" };
 
 export const createRequestStore = storeOf<RequestStore>({
-  async hold(context, input) {
+  async openRecord(context, input) {
     const { organizationId, keyId, requestId, month } = input;
     const reply = parseArray(
-      await context.client.igwHold({
+      await context.client.igwOpenRecord({
         request: requestKey(organizationId, requestId),
         openRequests: openRequestsKey(organizationId),
         keyRecord: keyRecordKey(organizationId, keyId),
@@ -89,9 +89,10 @@ export const createRequestStore = storeOf<RequestStore>({
       }),
     );
     const outcome = textAt(reply, OUTCOME);
-    if (outcome === "held" || outcome === "exists") {
-      if (outcome === "held" && textAt(reply, AT.held.sessionUncapped) !== "") context.sessions.uncapped += 1;
-      const tagRow = textAt(reply, AT.held.tagRow);
+    if (outcome === "opened" || outcome === "exists") {
+      const uncapped = outcome === "opened" ? textAt(reply, AT.opened.sessionUncapped) : "";
+      if (uncapped !== "") context.sessions.uncapped += 1;
+      const tagRow = textAt(reply, AT.opened.tagRow);
       return tagRow === "" ? { outcome } : { outcome, tagRow };
     }
     if (outcome === "currency_changed") {
@@ -255,7 +256,7 @@ export const createRequestStore = storeOf<RequestStore>({
   },
 });
 
-function parseCapReached(context: StoreContext, reply: readonly unknown[]): HoldResult {
+function parseCapReached(context: StoreContext, reply: readonly unknown[]): OpenRecordResult {
   const at = AT.capReached;
   countFiredAlerts(context, reply, at.alertsFired);
   const spentMicrocents = amountAt(reply, at.spent);

@@ -48,7 +48,7 @@ export interface AdmitInput {
   /** Bucket from which the token is taken: one of the key's two. */
   readonly bucket: "requests" | "count_tokens";
   /**
-   * True if the call costs money: caps and the limit of concurrent requests apply. The hold takes the slot,
+   * True if the call costs money: caps and the limit of concurrent requests apply. Its record takes the slot,
    * not the admission.
    */
   readonly metered: boolean;
@@ -88,11 +88,11 @@ export interface KnownKeyResult {
   readonly concurrentRequests: number | null;
   /**
    * True if Redis has the request among its organization's open requests until its final charge, so that it
-   * may go upstream before it has a record. False: the request needs a hold, and stays among the open
+   * may go upstream before it has a record. False: the request needs a record, and stays among the open
    * requests for one minute at most until then.
    */
   readonly isEntered: boolean;
-  /** True if a session of this key may have a cap: a request that names a session needs a hold. */
+  /** True if a session of this key may have a cap: a request that names a session needs a record. */
   readonly areSessionsCapped: boolean;
   /** Caps in force, narrowest scope first. */
   readonly caps: readonly MetCap[];

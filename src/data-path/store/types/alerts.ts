@@ -131,7 +131,7 @@ export type DeliveryClaim =
   | ClaimedDelivery
   | { readonly outcome: "idle" }
   /** `held`: another process is attempting it. `waiting`: the next attempt is not due yet. */
-  | { readonly outcome: "held" | "waiting"; readonly waitMs: number };
+  | { readonly outcome: "opened" | "waiting"; readonly waitMs: number };
 
 export interface FinishInput {
   readonly organizationId: string;

@@ -19,7 +19,7 @@ export interface Check {
 export interface RequestTimeline {
   /** The whole body had arrived. */
   readonly bodyMs: number | null;
-  /** The request had its hold and was handed to the upstream. */
+  /** The request had its record and was handed to the upstream. */
   readonly routedMs: number | null;
   /** The upstream's response began. */
   readonly upstreamMs: number | null;

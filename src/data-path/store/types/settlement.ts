@@ -30,7 +30,7 @@ export interface RequestIdentity {
   /** True if its session may have a cap, so that the store has to count it. */
   readonly isSessionCapped?: true | undefined;
   /**
-   * Usage row that it counts in, as the hold replied. Omitted: the store has not reported it yet, or there
+   * Usage row that it counts in, as `openRecord` replied. Omitted: the store has not reported it yet, or there
    * are no tags.
    */
   readonly tagRow?: string | undefined;
@@ -41,14 +41,14 @@ export interface BilledRequest extends RequestIdentity {
   readonly currency: string;
 }
 
-export interface HoldInput extends Omit<RequestIdentity, "tagRow"> {
+export interface OpenRecordInput extends Omit<RequestIdentity, "tagRow"> {
   /** Maximum cost of the request; required with strict caps, otherwise null. */
   readonly worstCaseMicrocents: bigint | null;
   /** Amount charged if no charge is ever reported: the estimate of the prompt. */
   readonly floorMicrocents: bigint;
   readonly floorInputTokens: number;
   /**
-   * Tokens taken from token limits, which the hold corrects by `floorInputTokens`. Omitted or null: no token
+   * Tokens taken from token limits, which `openRecord` corrects by `floorInputTokens`. Omitted or null: no token
    * limits.
    */
   readonly takenTokens?: TakenTokens | null;
@@ -76,9 +76,9 @@ export interface CapFigures {
   readonly areAmountsHidden: boolean;
 }
 
-export type HoldResult =
+export type OpenRecordResult =
   /** "exists": the record existed, and nothing was changed. `tagRow`: see RequestIdentity. */
-  | { readonly outcome: "held"; readonly tagRow?: string }
+  | { readonly outcome: "opened"; readonly tagRow?: string }
   | { readonly outcome: "exists"; readonly tagRow?: string }
   /** The organization has strict caps: repeat with a worst case. Nothing was changed. */
   | { readonly outcome: "worst_case_required" }
@@ -198,7 +198,7 @@ export interface RequestStore {
    * Prepares a request before it goes upstream: creates its record and deadline, takes a slot of the key's
    * concurrent requests and, with strict caps, reserves its worst case. May be repeated.
    */
-  hold(input: HoldInput): Promise<HoldResult>;
+  openRecord(input: OpenRecordInput): Promise<OpenRecordResult>;
   /** Sets the request's total so far. May be repeated, late and out of order. */
   charge(input: ChargeInput): Promise<ChargeResult>;
   /** Extends the deadlines of an owner's open requests of one organization. */

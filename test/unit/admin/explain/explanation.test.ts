@@ -62,7 +62,7 @@ describe("the sentence on a request", () => {
         "Blocked. Monthly hard cap of 50.00 USD for this API key reached: 110.41 USD spent in November 2026.",
     },
     {
-      name: "an organization's strict cap at the hold",
+      name: "an organization's strict cap before its record",
       request: {
         status: 402,
         error_code: "org_hard_cap_reached",

@@ -1,9 +1,9 @@
 -- Sessions: runs of an agent. A client names the session of its request, and a cap limits the session's spend.
 -- Sessions protect agents from themselves and are no security: a client that uses another name has another session.
 --
--- If a cap may apply, admit.lua says so, and a request that names a session needs a hold, which decides. The cap is
--- the lowest of key's and organization's `session_cap_cents` and of the budgets that clients have sent for it. A
--- session is a hash, named after its key and the SHA-1 of its name: `spent` and `held` (strict caps), microcents;
+-- If a cap may apply, admit.lua says so, and a request that names a session needs a record: open-record.lua decides.
+-- The cap is the lowest of key's and organization's `session_cap_cents` and of the budgets that clients have sent for
+-- it. A session is a hash, named after its key and the SHA-1 of its name: `spent` and `held` (strict caps), microcents;
 -- `budget`, cents, the lowest that a client has sent; `since`, ms. It expires a day after its last use. A sorted set
 -- has the sessions of a key by their last use, which bounds them: past MAX_SESSIONS a new one has no cap.
 --
@@ -20,7 +20,7 @@ local function session_hash(organization, key_id, digest)
   return sibling(organization, 'session:' .. key_id .. ':' .. digest)
 end
 
--- Returns the session's cap for comparison by hold.lua, with the session's hashed name as `hash`; nil without a cap,
+-- Returns the session's cap for comparison by open-record.lua, with the session's hashed name as `hash`; nil without a cap,
 -- and then as second value '1' if the reason is that the key has too many sessions. `key_cap`, `organization_cap`,
 -- `budget`: cents, '' for none.
 local function open_session(organization, key_record, key_id, name, now_ms, key_cap, organization_cap, budget, budgets_until)
@@ -62,8 +62,8 @@ local function open_session(organization, key_record, key_id, name, now_ms, key_
     spent = spent or '0', held = held or '0' }, ''
 end
 
--- Returns `since` of the session of a request without a record: its hold was lost or never answered. Such a request
--- also starts the session, as its hold would have; '' if no cap applies.
+-- Returns `since` of the session of a request whose record was lost, or never opened. Such a request also starts the
+-- session, as open-record.lua would have; '' if no cap applies.
 local function session_since(organization, key_record, key_id, name)
   local key_cap, budgets_until = unpack(redis.call('HMGET', key_record, 'session_cap_cents', 'session_budgets_until'))
   local organization_cap = redis.call('HGET', organization, 'session_cap_cents')

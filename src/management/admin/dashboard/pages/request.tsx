@@ -230,7 +230,7 @@ type Moments = NonNullable<RequestView["timeline"]>;
 /** Milestones in order. */
 const STEPS: readonly { readonly moment: keyof Moments; readonly label: string; readonly kind: string }[] = [
   { moment: "body_ms", label: "body received", kind: "body" },
-  { moment: "routed_ms", label: "sent to the upstream", kind: "held" },
+  { moment: "routed_ms", label: "sent to the upstream", kind: "recorded" },
   { moment: "upstream_ms", label: "upstream responded", kind: "upstream" },
   { moment: "first_token_ms", label: "first token", kind: "token" },
   { moment: "end_ms", label: "end", kind: "end" },

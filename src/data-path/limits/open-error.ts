@@ -1,9 +1,9 @@
-/** Errors for requests that a hold rejects, with the texts of admissions. */
+/** Errors for requests whose record was not opened, with the texts of admissions. */
 import { GatewayError } from "../../shared/contract/errors.ts";
 import type { DashboardAddress } from "../../shared/contract/pages.ts";
 import type { LimitScope } from "../store/types/decision.ts";
 import { parseOwnerIds } from "../store/types/owner-ids.ts";
-import type { HoldResult } from "../store/types/settlement.ts";
+import type { OpenRecordResult } from "../store/types/settlement.ts";
 import type { Admission } from "./admission.ts";
 import { createConcurrencyError } from "./concurrency-limit.ts";
 import { createSessionCapError } from "./session-cap.ts";
@@ -22,7 +22,7 @@ const SCOPES = {
   organization_cap_reached: "organization",
 } as const satisfies Record<`${LimitScope}_cap_reached`, LimitScope>;
 
-export type HoldRefusal = Exclude<HoldResult, { outcome: "held" | "exists" | "worst_case_required" }>;
+export type OpenRefusal = Exclude<OpenRecordResult, { outcome: "opened" | "exists" | "worst_case_required" }>;
 
 /**
  * Returns 503 if the organization's currency was changed since the admission, which requires that the body
@@ -30,8 +30,8 @@ export type HoldRefusal = Exclude<HoldResult, { outcome: "held" | "exists" | "wo
  * of concurrent requests is reached.
  * @param requested Requested amounts; null without strict caps.
  */
-export function createHoldError(
-  refusal: HoldRefusal,
+export function createOpenError(
+  refusal: OpenRefusal,
   admission: Admission,
   requested: RequestedHold | null,
   dashboard: DashboardAddress,
@@ -71,7 +71,7 @@ function describeRequested({ worstCaseMicrocents, affordable }: RequestedHold, h
 }
 
 /** Describes a request whose output limit was lowered to what the cap that rejected it allows. */
-export function describeShrunk(refusal: HoldRefusal, affordable: Affordable): Shrunk | null {
+export function describeShrunk(refusal: OpenRefusal, affordable: Affordable): Shrunk | null {
   if (!("figures" in refusal)) return null;
   const requestedTokens = affordable.requestedTokens ?? 0;
   const maxTokens = affordable.affordableTokens;

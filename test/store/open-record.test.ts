@@ -6,7 +6,7 @@ import {
   createIdentity,
   createTestKey,
   FINAL,
-  holdInput,
+  openRecordInput,
   readHeld,
   type TestKey,
   withTestStore,
@@ -24,13 +24,13 @@ async function spend(key: TestKey, microcents: bigint): Promise<void> {
 
 const OF_MONTH = { period: "month", raisedCents: 0, ownerName: "", areAmountsHidden: false } as const;
 
-describe("hold", () => {
-  it("holds once, and a repeat changes nothing", async () => {
+describe("opening a record", () => {
+  it("reserves once, and a repeat changes nothing", async () => {
     const key = await createTestKey(test.store, {}, { strictCaps: true });
     const identity = await createIdentity(test.store, key);
-    const input = holdInput(identity, { worstCaseMicrocents: 5n * CENT });
-    expect(await test.store.hold(input)).toEqual({ outcome: "held" });
-    expect(await test.store.hold(input)).toEqual({ outcome: "exists" });
+    const input = openRecordInput(identity, { worstCaseMicrocents: 5n * CENT });
+    expect(await test.store.openRecord(input)).toEqual({ outcome: "opened" });
+    expect(await test.store.openRecord(input)).toEqual({ outcome: "exists" });
     expect(await readHeld(test.client, identity, "organization")).toBe(5n * CENT);
   });
 
@@ -52,7 +52,7 @@ describe("hold", () => {
     const key = await createTestKey(test.store, row.key, row.organization);
     const identity = await createIdentity(test.store, key);
     await spend(key, 10n * CENT);
-    expect(await test.store.hold(holdInput(identity))).toEqual({
+    expect(await test.store.openRecord(openRecordInput(identity))).toEqual({
       outcome: row.outcome,
       figures: { ...OF_MONTH, spentMicrocents: 10n * CENT, heldMicrocents: 0n, capCents: 10 },
     });
@@ -63,55 +63,57 @@ describe("hold", () => {
     const key = await createTestKey(test.store, { limits: monthLimits({ cap: 10 }) });
     const identity = await createIdentity(test.store, key);
     await spend(key, 10n * CENT);
-    const other = holdInput({ ...identity, month: "2020-02", day: "2020-02-29" });
-    expect((await test.store.hold(other)).outcome).toBe("held");
+    const other = openRecordInput({ ...identity, month: "2020-02", day: "2020-02-29" });
+    expect((await test.store.openRecord(other)).outcome).toBe("opened");
   });
 
   it("holds nothing without strict caps, worst case or not", async () => {
     const key = await createTestKey(test.store, { limits: monthLimits({ cap: 10 }) });
     const identity = await createIdentity(test.store, key);
-    await test.store.hold(holdInput(identity, { worstCaseMicrocents: 500n * CENT }));
+    await test.store.openRecord(openRecordInput(identity, { worstCaseMicrocents: 500n * CENT }));
     expect(await readHeld(test.client, identity, "organization")).toBe(0n);
   });
 
   it("asks for a worst case when strict caps were switched on since the admission", async () => {
     const key = await createTestKey(test.store, {}, { strictCaps: true });
     const identity = await createIdentity(test.store, key);
-    expect(await test.store.hold(holdInput(identity))).toEqual({ outcome: "worst_case_required" });
-    const again = await test.store.hold(holdInput(identity, { worstCaseMicrocents: 1n }));
-    expect(again.outcome).toBe("held");
+    expect(await test.store.openRecord(openRecordInput(identity))).toEqual({
+      outcome: "worst_case_required",
+    });
+    const again = await test.store.openRecord(openRecordInput(identity, { worstCaseMicrocents: 1n }));
+    expect(again.outcome).toBe("opened");
   });
 });
 
-describe("hold with strict caps", () => {
+describe("opening a record with strict caps", () => {
   it("fits to the microcent", async () => {
     const key = await createTestKey(test.store, { limits: monthLimits({ cap: 10 }) }, { strictCaps: true });
     await spend(key, 4n * CENT);
-    const hold = async (worstCaseMicrocents: bigint) =>
-      test.store.hold(holdInput(await createIdentity(test.store, key), { worstCaseMicrocents }));
-    expect((await hold(6n * CENT + 1n)).outcome).toBe("key_cap_reached");
-    expect((await hold(6n * CENT)).outcome).toBe("held");
-    expect((await hold(1n)).outcome).toBe("key_cap_reached");
-    expect((await hold(0n)).outcome).toBe("held");
+    const open = async (worstCaseMicrocents: bigint) =>
+      test.store.openRecord(openRecordInput(await createIdentity(test.store, key), { worstCaseMicrocents }));
+    expect((await open(6n * CENT + 1n)).outcome).toBe("key_cap_reached");
+    expect((await open(6n * CENT)).outcome).toBe("opened");
+    expect((await open(1n)).outcome).toBe("key_cap_reached");
+    expect((await open(0n)).outcome).toBe("opened");
   });
 
   it("tells what other requests in flight hold, and lets one in when that is spent for less", async () => {
     const key = await createTestKey(test.store, { limits: monthLimits({ cap: 10 }) }, { strictCaps: true });
     const first = await createIdentity(test.store, key);
-    await test.store.hold(holdInput(first, { worstCaseMicrocents: 7n * CENT }));
-    const second = holdInput(await createIdentity(test.store, key), { worstCaseMicrocents: 4n * CENT });
-    expect(await test.store.hold(second)).toEqual({
+    await test.store.openRecord(openRecordInput(first, { worstCaseMicrocents: 7n * CENT }));
+    const second = openRecordInput(await createIdentity(test.store, key), { worstCaseMicrocents: 4n * CENT });
+    expect(await test.store.openRecord(second)).toEqual({
       outcome: "key_cap_reached",
       figures: { ...OF_MONTH, spentMicrocents: 0n, heldMicrocents: 7n * CENT, capCents: 10 },
     });
     await test.store.charge(chargeInput(first, 1, 2n * CENT, { final: FINAL }));
-    expect((await test.store.hold(second)).outcome).toBe("held");
+    expect((await test.store.openRecord(second)).outcome).toBe("opened");
   });
 
   it("gives back what a charge turned into spend, and the rest at the end", async () => {
     const key = await createTestKey(test.store, {}, { strictCaps: true });
     const identity = await createIdentity(test.store, key);
-    await test.store.hold(holdInput(identity, { worstCaseMicrocents: 100n }));
+    await test.store.openRecord(openRecordInput(identity, { worstCaseMicrocents: 100n }));
     const held = () => readHeld(test.client, identity, `key:${key.keyId}`);
     await test.store.charge(chargeInput(identity, 1, 30n));
     expect(await held()).toBe(70n);
@@ -128,9 +130,11 @@ describe("hold with strict caps", () => {
     const first = await createTestKey(test.store, {}, { strictCaps: true, limits: monthLimits({ cap: 10 }) });
     const second = await addTestKey(test.store, first.organizationId);
     const worstCaseMicrocents = 6n * CENT;
-    await test.store.hold(holdInput(await createIdentity(test.store, first), { worstCaseMicrocents }));
-    const refused = await test.store.hold(
-      holdInput(await createIdentity(test.store, second), { worstCaseMicrocents }),
+    await test.store.openRecord(
+      openRecordInput(await createIdentity(test.store, first), { worstCaseMicrocents }),
+    );
+    const refused = await test.store.openRecord(
+      openRecordInput(await createIdentity(test.store, second), { worstCaseMicrocents }),
     );
     expect(refused).toMatchObject({
       outcome: "organization_cap_reached",
@@ -142,8 +146,10 @@ describe("hold with strict caps", () => {
     const refusedBy = async (keyCap: number, organizationCap: number) => {
       const organization = { strictCaps: true, limits: monthLimits({ cap: organizationCap }) };
       const key = await createTestKey(test.store, { limits: monthLimits({ cap: keyCap }) }, organization);
-      const input = holdInput(await createIdentity(test.store, key), { worstCaseMicrocents: 9n * CENT });
-      return (await test.store.hold(input)).outcome;
+      const input = openRecordInput(await createIdentity(test.store, key), {
+        worstCaseMicrocents: 9n * CENT,
+      });
+      return (await test.store.openRecord(input)).outcome;
     };
     expect(await refusedBy(6, 5)).toBe("organization_cap_reached");
     expect(await refusedBy(5, 6)).toBe("key_cap_reached");
@@ -164,10 +170,10 @@ describe("hold with strict caps", () => {
       const outcomes = await Promise.all(
         Array.from({ length: 1000 }, async () => {
           const identity = await createIdentity(test.store, key);
-          return test.store.hold(holdInput(identity, { worstCaseMicrocents }));
+          return test.store.openRecord(openRecordInput(identity, { worstCaseMicrocents }));
         }),
       );
-      expect(outcomes.filter(({ outcome }) => outcome === "held")).toHaveLength(6);
+      expect(outcomes.filter(({ outcome }) => outcome === "opened")).toHaveLength(6);
       const identity = await createIdentity(test.store, key);
       expect(await readHeld(test.client, identity, `key:${key.keyId}`)).toBe(6n * worstCaseMicrocents);
     },
@@ -182,20 +188,22 @@ describe("hold with strict caps", () => {
       Array.from({ length: 500 }, async (_, index) => {
         const identity = { ...first, requestId: `${first.requestId}-${index}` };
         const worst = BigInt(1 + ((index * 7919) % 400_000));
-        const { outcome } = await test.store.hold(holdInput(identity, { worstCaseMicrocents: worst }));
+        const { outcome } = await test.store.openRecord(
+          openRecordInput(identity, { worstCaseMicrocents: worst }),
+        );
         const spend = await test.client.hmget(
           `igw:{${key.organizationId}}:spend:${first.month}`,
           "organization",
           "held:organization",
         );
         seen.push(spend.reduce((sum, amount) => sum + BigInt(amount ?? "0"), 0n));
-        if (outcome !== "held") return outcome;
+        if (outcome !== "opened") return outcome;
         await test.store.charge(chargeInput(identity, 1, worst / 2n));
         await test.store.charge(chargeInput(identity, 2, worst, { final: FINAL }));
         return outcome;
       }),
     );
-    expect(new Set(outcomes)).toEqual(new Set(["held", "key_cap_reached"]));
+    expect(new Set(outcomes)).toEqual(new Set(["opened", "key_cap_reached"]));
     expect(seen.filter((amount) => amount > cap)).toEqual([]);
     const { organizationMicrocents, organizationHeldMicrocents } = await test.store.readSpend(
       key.organizationId,
@@ -206,27 +214,27 @@ describe("hold with strict caps", () => {
   });
 });
 
-describe("a place among the concurrent requests", () => {
-  const hold = async (key: TestKey) => {
+describe("a slot among the concurrent requests", () => {
+  const open = async (key: TestKey) => {
     const identity = await createIdentity(test.store, key);
-    return { identity, result: await test.store.hold(holdInput(identity)) };
+    return { identity, result: await test.store.openRecord(openRecordInput(identity)) };
   };
 
-  it("is taken by the hold and given back by the final charge", async () => {
+  it("is taken by the record and given back by the final charge", async () => {
     const key = await createTestKey(test.store, { maxConcurrentRequests: 1 });
-    const { identity } = await hold(key);
+    const { identity } = await open(key);
     const refused = { outcome: "concurrency_limited", limit: 1 };
-    expect((await hold(key)).result).toEqual(refused);
+    expect((await open(key)).result).toEqual(refused);
     await test.store.charge(chargeInput(identity, 1, 1n));
-    expect((await hold(key)).result).toEqual(refused);
+    expect((await open(key)).result).toEqual(refused);
     await test.store.charge(chargeInput(identity, 2, 2n, { final: FINAL }));
-    expect((await hold(key)).result).toEqual({ outcome: "held" });
+    expect((await open(key)).result).toEqual({ outcome: "opened" });
   });
 
   it("goes to exactly as many as there are when 1,000 come at once", async () => {
     const key = await createTestKey(test.store, { maxConcurrentRequests: 17 });
-    const holds = await Promise.all(Array.from({ length: 1000 }, () => hold(key)));
-    expect(holds.filter(({ result }) => result.outcome === "held")).toHaveLength(17);
+    const opened = await Promise.all(Array.from({ length: 1000 }, () => open(key)));
+    expect(opened.filter(({ result }) => result.outcome === "opened")).toHaveLength(17);
   });
 
   it("is not given to who is refused, and nothing is held for them", async () => {
@@ -236,12 +244,12 @@ describe("a place among the concurrent requests", () => {
       { strictCaps: true },
     );
     const identity = await createIdentity(test.store, key);
-    const tooLarge = holdInput(identity, { worstCaseMicrocents: 11n * CENT });
-    expect((await test.store.hold(tooLarge)).outcome).toBe("key_cap_reached");
-    const first = holdInput(identity, { worstCaseMicrocents: 4n * CENT });
-    expect((await test.store.hold(first)).outcome).toBe("held");
+    const tooLarge = openRecordInput(identity, { worstCaseMicrocents: 11n * CENT });
+    expect((await test.store.openRecord(tooLarge)).outcome).toBe("key_cap_reached");
+    const first = openRecordInput(identity, { worstCaseMicrocents: 4n * CENT });
+    expect((await test.store.openRecord(first)).outcome).toBe("opened");
     const second = { ...first, requestId: `${identity.requestId}-2` };
-    expect((await test.store.hold(second)).outcome).toBe("concurrency_limited");
+    expect((await test.store.openRecord(second)).outcome).toBe("concurrency_limited");
     expect(await readHeld(test.client, identity, "organization")).toBe(4n * CENT);
     expect(await test.client.exists(requestKey(key.organizationId, second.requestId))).toBe(0);
   });
@@ -251,29 +259,29 @@ describe("a place among the concurrent requests", () => {
       maxConcurrentRequests: 1,
       limits: monthLimits({ cap: 10 }),
     });
-    await hold(key);
+    await open(key);
     await spend(key, 10n * CENT);
-    expect((await hold(key)).result.outcome).toBe("concurrency_limited");
+    expect((await open(key)).result.outcome).toBe("concurrency_limited");
   });
 
   it("counts what went upstream before the limit was set or lowered", async () => {
     const key = await createTestKey(test.store);
-    const first = await hold(key);
-    const second = await hold(key);
+    const first = await open(key);
+    const second = await open(key);
     await test.store.changeKey(key, { maxConcurrentRequests: 1 }, null);
-    expect((await hold(key)).result.outcome).toBe("concurrency_limited");
+    expect((await open(key)).result.outcome).toBe("concurrency_limited");
     await test.store.charge(chargeInput(first.identity, 1, 1n, { final: FINAL }));
-    expect((await hold(key)).result.outcome).toBe("concurrency_limited");
+    expect((await open(key)).result.outcome).toBe("concurrency_limited");
     await test.store.charge(chargeInput(second.identity, 1, 1n, { final: FINAL }));
-    expect((await hold(key)).result.outcome).toBe("held");
+    expect((await open(key)).result.outcome).toBe("opened");
   });
 
-  it("is taken by a charge that comes without a hold: a request of the grace period still runs", async () => {
+  it("is taken by a charge that comes without a record: a request of the grace period still runs", async () => {
     const key = await createTestKey(test.store, { maxConcurrentRequests: 1 });
     const identity = await createIdentity(test.store, key);
     await test.store.charge(chargeInput(identity, 1, 1n));
-    expect((await hold(key)).result.outcome).toBe("concurrency_limited");
+    expect((await open(key)).result.outcome).toBe("concurrency_limited");
     await test.store.charge(chargeInput(identity, 2, 1n, { final: FINAL }));
-    expect((await hold(key)).result.outcome).toBe("held");
+    expect((await open(key)).result.outcome).toBe("opened");
   });
 });

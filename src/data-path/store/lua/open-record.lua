@@ -14,16 +14,16 @@
 -- ARGV[18..] of each token bucket that it meets (token-buckets.lua): its hash, its count, by how much the floor differs from what
 --   its admission took of it
 --
--- Reply: {'held' or 'exists', tag row, session uncapped}; session uncapped: '1' if the key has too many sessions;
+-- Reply: {'opened' or 'exists', tag row, session uncapped}; session uncapped: '1' if the key has too many sessions;
 --   {'currency_changed', currency}: the organization's currency is not ARGV[13];
 --   {'worst_case_required'}: the caps are strict and ARGV[7] is ''; {'concurrency_limited', limit};
 --   {'<scope>_cap_reached', spent, held, cap cents, period, raised cents, owner name, amounts hidden, alerts fired} of a key,
 --   a user, a group or an organization, or of a session, whose period is 'session': the cap that name-cap.lua names, with
 --   strict caps the one that leaves least room.
 --
--- Guarantees: nothing is reserved unless the reply is 'held'; with strict caps spent + held never exceeds a cap.
+-- Guarantees: nothing is reserved unless the reply is 'opened'; with strict caps spent + held never exceeds a cap.
 -- Requests in flight of a key = its open records, even without a limit, so that a new limit counts from the moment
--- it is set; holds never exceed a limit.
+-- it is set; the open records never exceed a limit.
 
 -- @include integer.lua
 -- @include time.lua
@@ -69,7 +69,7 @@ local worst = strict and tonumber(worst_text) or 0
 -- A slot ends when its record is closed, not at its deadline. Abandoned requests are removed before one of them causes
 -- a rejection; admissions keep them few. The request's own entry does not count against it.
 local MAX_ABANDONED = 10000
-local function has_free_place(max_concurrent)
+local function has_free_slot(max_concurrent)
   local own = redis.call('ZSCORE', inflight, request_id) and 1 or 0
   if redis.call('ZCARD', inflight) - own < max_concurrent then
     return true
@@ -79,7 +79,7 @@ local function has_free_place(max_concurrent)
 end
 
 local max_concurrent = tonumber(max_concurrent_text or '')
-if max_concurrent and not has_free_place(max_concurrent) then
+if max_concurrent and not has_free_slot(max_concurrent) then
   return { 'concurrency_limited', max_concurrent_text }
 end
 
@@ -168,4 +168,4 @@ if worst > 0 then
     redis.call('HINCRBY', session.hash, 'held', integer(worst))
   end
 end
-return { 'held', tag_row, session_uncapped }
+return { 'opened', tag_row, session_uncapped }
