@@ -29,8 +29,6 @@ export interface ChargeListener {
   readonly onRecord: (requestId: string) => void;
   /** Called whenever it is unknown whether a charge was executed, so that the record must stay. */
   readonly onUnanswered: (charge: ChargeInput) => void;
-  /** Called when the last piece of the response stops waiting; the final charge is only in memory and is retried. */
-  readonly onLate: (requestId: string) => void;
   /** Called when the final charge was rejected permanently. */
   readonly onGivenUp: (requestId: string) => void;
 }
@@ -112,16 +110,15 @@ export class ChargeWriter {
    * this wait.
    */
   async #writeLate(charge: ChargeInput, first: FailedAttempt): Promise<boolean> {
-    const { clock, listener } = this.#options;
-    let isAcknowledged: boolean | null = null;
+    const { clock } = this.#options;
+    let isAcknowledged = false;
     const write = async (): Promise<void> => {
       isAcknowledged = await this.#repeat(charge, first);
       this.#unacknowledged -= 1;
     };
     const waitedMs = clock.monotonicMs() - first.startedMs;
     await waitAtMost(write(), MAX_ANSWER_DELAY_MS - waitedMs);
-    if (isAcknowledged === null) listener.onLate(charge.requestId);
-    return isAcknowledged === true;
+    return isAcknowledged;
   }
 
   /** Retries until the charge is taken or rejected permanently. Never rejects. */

@@ -65,13 +65,12 @@ export interface Retained {
 }
 
 /**
- * The client has the end of the response, but neither Redis nor the spool has taken the final charge in time:
- * it is in this worker's memory and is retried.
+ * The client has the end of the response, but neither Redis nor the spool has taken the final charge in time: it is in
+ * this worker's memory and is retried. Until then, the line of the journal is needed.
  */
 export interface PendingInMemory {
   readonly kind: "pendingInMemory";
-  /** File of the journal that still has its line; null: the request was on record before. */
-  readonly line: JournalFile | null;
+  readonly line: JournalFile;
 }
 
 /**
@@ -117,7 +116,7 @@ export const TRANSITIONS = {
   recorded: ["retained", "closed"],
   spooling: ["retained", "withdrawn"],
   unanswered: ["retained", "pendingInMemory"],
-  retained: ["pendingInMemory", "forgotten"],
+  retained: ["forgotten"],
   pendingInMemory: ["forgotten"],
   withdrawn: ["forgotten"],
   abandoned: ["forgotten"],
@@ -213,7 +212,7 @@ export class RequestRecords {
       this.#move(requestId, state, { kind: "retained", account: state.account });
     } else if (state.kind === "pendingInMemory") this.#forget(requestId, state);
     else return;
-    if ("line" in state && state.line !== null) this.#journal.release(state.line);
+    if ("line" in state) this.#journal.release(state.line);
   }
 
   /** Call when a charge was not answered. */
@@ -228,19 +227,6 @@ export class RequestRecords {
   }
 
   /**
-   * Call when the end of the response has waited long enough for the final charge, which is only in this
-   * worker's memory.
-   */
-  keepInMemory(requestId: string): void {
-    const state = this.stateOf(requestId);
-    if (state.kind === "unanswered") {
-      this.#move(requestId, state, { kind: "pendingInMemory", line: state.line });
-    } else if (state.kind === "retained") {
-      this.#move(requestId, state, { kind: "pendingInMemory", line: null });
-    }
-  }
-
-  /**
    * Call when the final charge contradicts the record, or nothing can take it: there are no more retries. The
    * line stays in the journal for this worker's successor.
    */
@@ -251,11 +237,13 @@ export class RequestRecords {
     } else if (state.kind === "pendingInMemory") this.#forget(requestId, state);
   }
 
-  /** Call when all of its charges have ended. */
+  /** Call when all of its charges have ended, or the final one is only in this worker's memory. */
   end(requestId: string): void {
     const state = this.stateOf(requestId);
     if (state.kind === "retained") this.#forget(requestId, state);
-    else if (state.kind === "recorded") {
+    else if (state.kind === "unanswered") {
+      this.#move(requestId, state, { kind: "pendingInMemory", line: state.line });
+    } else if (state.kind === "recorded") {
       const { organizationId } = state.account.identity;
       this.#move(requestId, state, { kind: "closed", organizationId, requestId });
     }

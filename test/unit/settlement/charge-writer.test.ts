@@ -22,7 +22,7 @@ function open(
   charge: (attempt: number) => Promise<ChargeResult>,
   changes: Parameters<typeof createSafeties>[0] = {},
 ) {
-  const seen = { attempts: 0, warnings: 0, errors: 0, unanswered: 0, onRecord: 0, late: 0, givenUp: 0 };
+  const seen = { attempts: 0, warnings: 0, errors: 0, unanswered: 0, onRecord: 0, givenUp: 0 };
   const writer = new ChargeWriter({
     ...createSafeties(changes),
     store: { charge: () => charge((seen.attempts += 1)) },
@@ -31,7 +31,6 @@ function open(
     listener: {
       onUnanswered: () => void (seen.unanswered += 1),
       onRecord: () => void (seen.onRecord += 1),
-      onLate: () => void (seen.late += 1),
       onGivenUp: () => void (seen.givenUp += 1),
     },
   });
@@ -45,7 +44,7 @@ describe("ChargeWriter.write", () => {
   it("sends a charge once when it is acknowledged", async () => {
     const { writer, seen } = open(() => APPLIED);
     await writer.write(FINAL);
-    expect(seen).toMatchObject({ attempts: 1, warnings: 0, errors: 0, unanswered: 0, onRecord: 1, late: 0 });
+    expect(seen).toMatchObject({ attempts: 1, warnings: 0, errors: 0, unanswered: 0, onRecord: 1 });
     expect(writer.unacknowledged).toBe(0);
   });
 
@@ -55,14 +54,14 @@ describe("ChargeWriter.write", () => {
     expect(writer.unacknowledged).toBe(1);
     await written;
     // The disk takes nothing either, each time.
-    expect(seen).toMatchObject({ attempts: 4, warnings: 1, errors: 3, unanswered: 3, onRecord: 1, late: 0 });
+    expect(seen).toMatchObject({ attempts: 4, warnings: 1, errors: 3, unanswered: 3, onRecord: 1 });
     expect(writer.unacknowledged).toBe(0);
   });
 
   it("sends progress once, whatever becomes of it", async () => {
     const { writer, seen } = open(() => fail());
     await writer.write(PROGRESS);
-    expect(seen).toMatchObject({ attempts: 1, warnings: 0, errors: 0, unanswered: 1, onRecord: 0, late: 0 });
+    expect(seen).toMatchObject({ attempts: 1, warnings: 0, errors: 0, unanswered: 1, onRecord: 0 });
   });
 
   it("says that a charge is on record once the spool has it", async () => {
@@ -77,7 +76,7 @@ describe("ChargeWriter.write", () => {
     const { writer, seen } = open(() => (isBack ? APPLIED : fail()));
     await writer.write(FINAL);
     expect(writer.unacknowledged).toBe(1);
-    expect(seen).toMatchObject({ late: 1, onRecord: 0 });
+    expect(seen).toMatchObject({ onRecord: 0 });
     const before = seen.attempts;
     isBack = true;
     await waitFor("the charge to be acknowledged", () => writer.unacknowledged === 0);
@@ -87,7 +86,7 @@ describe("ChargeWriter.write", () => {
   it("gives up a charge that contradicts the record, and says so", async () => {
     const { writer, seen } = open(() => fail("MISMATCH the record of this request says another key"));
     await writer.write(FINAL);
-    expect(seen).toMatchObject({ attempts: 1, errors: 1, onRecord: 0, givenUp: 1, late: 0 });
+    expect(seen).toMatchObject({ attempts: 1, errors: 1, onRecord: 0, givenUp: 1 });
     expect(writer.unacknowledged).toBe(0);
   });
 });

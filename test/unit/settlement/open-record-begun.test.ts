@@ -209,6 +209,24 @@ describe("an entered request", () => {
     expect(seen.forgotten).toEqual([]);
   });
 
+  it("that waited for Redis is settled as well, and its record stays", async () => {
+    vi.useFakeTimers();
+    const { settlement, seen, disk, begin } = open({ charge: away });
+    const account = await begin(0, false);
+    disk.isFull = true;
+    const settled = account.settle("complete", OK);
+    await vi.advanceTimersByTimeAsync(2_500);
+    await settled;
+    expect(settlement.figures).toMatchObject({ requestsInFlight: 0, unacknowledgedCharges: 1 });
+    disk.isFull = false;
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(settlement.figures.unacknowledgedCharges).toBe(0);
+    expect(disk.spooled).toMatchObject([{ kind: "charge" }]);
+    vi.useRealTimers();
+    await settlement.stop(1_000);
+    expect(seen.forgotten).toEqual([]);
+  });
+
   it("leaves Redis's open requests when it will not go upstream", async () => {
     const { settlement, seen } = open();
     settlement.abandon(ADMISSION);
