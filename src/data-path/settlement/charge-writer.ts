@@ -25,12 +25,10 @@ export interface ChargeWriterOptions {
 
 /** Callbacks for the outcome of charges. */
 export interface ChargeListener {
-  /** Called whenever Redis or the spool has taken a charge of the request. */
+  /** Called whenever Redis or the spool has taken a charge of the request, or Redis never will. */
   readonly onRecord: (requestId: string) => void;
   /** Called whenever it is unknown whether a charge was executed, so that the record must stay. */
   readonly onUnanswered: (charge: ChargeInput) => void;
-  /** Called when the final charge was rejected permanently. */
-  readonly onGivenUp: (requestId: string) => void;
 }
 
 /** Start and error of a charge's first attempt. */
@@ -134,7 +132,7 @@ export class ChargeWriter {
       };
       if (isRefusedCharge(error)) {
         logger.error(fields, "charge contradicts its record, dropped");
-        listener.onGivenUp(charge.requestId);
+        listener.onRecord(charge.requestId);
         return false;
       }
       if (await this.#putInSpool(charge)) {

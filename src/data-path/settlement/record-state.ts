@@ -56,8 +56,8 @@ export interface Unanswered {
 }
 
 /**
- * The request is on record, in Redis or in the spool, and one of its commands was not answered. That command
- * may still be executed, so the record stays for repeats; Redis deletes it after seven days.
+ * The request is on record, in Redis or in the spool, or Redis rejected its final charge. One of its commands was not
+ * answered and may still be executed, so the record stays for repeats; Redis deletes it after seven days.
  */
 export interface Retained {
   readonly kind: "retained";
@@ -204,7 +204,10 @@ export class RequestRecords {
     }
   }
 
-  /** Call when Redis or the spool has taken a charge, or an entry that creates its record. */
+  /**
+   * Call when Redis or the spool has taken a charge, or an entry that creates its record, or when Redis will never take
+   * its final charge.
+   */
   recorded(requestId: string): void {
     const state = this.stateOf(requestId);
     if (state.kind === "begun") this.#move(requestId, state, { kind: "recorded", account: state.account });
@@ -224,17 +227,6 @@ export class RequestRecords {
     } else if (state.kind === "recorded") {
       this.#move(requestId, state, { kind: "retained", account: state.account });
     }
-  }
-
-  /**
-   * Call when the final charge contradicts the record, or nothing can take it: there are no more retries. The
-   * line stays in the journal for this worker's successor.
-   */
-  giveUp(requestId: string): void {
-    const state = this.stateOf(requestId);
-    if (state.kind === "unanswered") {
-      this.#move(requestId, state, { kind: "retained", account: state.account });
-    } else if (state.kind === "pendingInMemory") this.#forget(requestId, state);
   }
 
   /** Call when all of its charges have ended, or the final one is only in this worker's memory. */

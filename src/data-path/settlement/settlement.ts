@@ -102,7 +102,6 @@ export class Settlement {
       // Final charges go to the spool by themselves.
       if (final === null) void this.#opener.onUnanswered(requestId);
     },
-    onGivenUp: (requestId) => this.#records.giveUp(requestId),
   };
 
   constructor(options: SettlementOptions) {

@@ -227,6 +227,17 @@ describe("an entered request", () => {
     expect(seen.forgotten).toEqual([]);
   });
 
+  it("leaves its line of the journal when Redis will never take its final charge", async () => {
+    const refuse = () => Promise.reject(new Error("MISMATCH the organization has another currency"));
+    const { settlement, seen, disk, begin } = open({ charge: refuse });
+    const account = await begin();
+    await account.settle("complete", OK);
+    await settlement.stop(1_000);
+    expect(seen.charges).toHaveLength(1);
+    expect(disk).toMatchObject({ left: 1, spooled: [] });
+    expect(seen.forgotten).toEqual([]);
+  });
+
   it("leaves Redis's open requests when it will not go upstream", async () => {
     const { settlement, seen } = open();
     settlement.abandon(ADMISSION);

@@ -26,7 +26,6 @@ const EVENTS = {
   withdraw: (records) => records.withdraw(ID),
   recorded: (records) => records.recorded(ID),
   missed: (records) => records.missed(ID),
-  giveUp: (records) => records.giveUp(ID),
   end: (records) => records.end(ID),
   leave: (records) => records.abandon(organizationId, ENTRY),
   tellRefusal: (records) => records.markRefusalReported(ID),
@@ -104,16 +103,6 @@ describe("the record of a request", () => {
       expect(left).toEqual([LINE]);
     },
   );
-
-  it("leaves its line where it is when its final charge will never be taken", () => {
-    for (const name of ["unanswered", "pendingInMemory"] as const) {
-      const { records, left } = comeTo(name);
-      records.giveUp(ID);
-      records.end(ID);
-      expect(nameAfter(records)).toBe("forgotten");
-      expect(left).toEqual([]);
-    }
-  });
 
   it("is of a request in flight from its slot or its line on until its charges have come to their end", () => {
     const inFlight = NAMES.filter((name) => comeTo(name).records.sizeInFlight === 1);
