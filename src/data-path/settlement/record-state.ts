@@ -7,7 +7,7 @@
  * diagram of the states.
  */
 import { ShortLivedMap } from "../../shared/collections/short-lived-map.ts";
-import type { JournalFile, OpenJournal } from "../spool/open-journal.ts";
+import type { JournalFile, RequestJournal } from "../spool/request-journal.ts";
 import type { EnteredRequest } from "../store/types/settlement.ts";
 import type { RequestAccount } from "./request-account.ts";
 
@@ -140,10 +140,10 @@ const ENTERED: Entered = { kind: "entered" };
 
 /** Records of this worker's requests, by request id. */
 export class RequestRecords {
-  readonly #journal: Pick<OpenJournal, "release">;
+  readonly #journal: Pick<RequestJournal, "release">;
   readonly #states = new ShortLivedMap<string, RecordState>();
 
-  constructor(journal: Pick<OpenJournal, "release">) {
+  constructor(journal: Pick<RequestJournal, "release">) {
     this.#journal = journal;
   }
 

@@ -22,7 +22,7 @@ import type { Store } from "../store/types.ts";
 import { pause, waitAtMost } from "../../shared/event-loop/wait.ts";
 import { formatSpoolLine, type SpoolEntry } from "./entry.ts";
 import { claimSpoolFiles, type SpoolFileKind, type SpoolOwner } from "./files.ts";
-import { OpenJournal } from "./open-journal.ts";
+import { RequestJournal } from "./request-journal.ts";
 import { SpoolReplay, type SpoolReport } from "./replay.ts";
 import { type SpoolFile, SpoolWriter } from "./writer.ts";
 
@@ -45,7 +45,7 @@ export class SpoolFullError extends Error {
 }
 
 export class Spool {
-  readonly journal: OpenJournal;
+  readonly journal: RequestJournal;
   readonly #options: SpoolOptions;
   readonly #writer: SpoolWriter;
   readonly #replay: SpoolReplay;
@@ -60,7 +60,7 @@ export class Spool {
   constructor(options: SpoolOptions) {
     this.#options = options;
     this.#replay = new SpoolReplay(options);
-    this.journal = new OpenJournal({ ...options, nextPath: () => this.#formatPath("begun") });
+    this.journal = new RequestJournal({ ...options, nextPath: () => this.#formatPath("begun") });
     this.#writer = new SpoolWriter({
       nextPath: () => this.#nextPath(),
       onFile: (file) => {

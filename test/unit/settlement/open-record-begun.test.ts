@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { GraceOutage } from "../../../src/data-path/grace/grace-outage.ts";
 import type { SpoolEntry } from "../../../src/data-path/spool/entry.ts";
 import type { OpenedRequest } from "../../../src/data-path/spool/opened-request.ts";
-import type { JournalFile, OpenJournal } from "../../../src/data-path/spool/open-journal.ts";
+import type { JournalFile, RequestJournal } from "../../../src/data-path/spool/request-journal.ts";
 import { createId } from "../../../src/data-path/store/ids.ts";
 import { OK } from "./account-fixture.ts";
 import { ADMISSION, createOpenInput, createSettlement, type StoreScript } from "./settlement-fixture.ts";
@@ -28,7 +28,7 @@ function open(script: StoreScript = {}) {
     release: () => void (disk.left += 1),
   };
   const spool = {
-    journal: journal as unknown as OpenJournal,
+    journal: journal as unknown as RequestJournal,
     stop: () => Promise.resolve(true),
     async append(entry: SpoolEntry) {
       if (disk.isFull) throw new Error("full");

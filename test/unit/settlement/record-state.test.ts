@@ -4,7 +4,7 @@ import {
   RequestRecords,
   TRANSITIONS,
 } from "../../../src/data-path/settlement/record-state.ts";
-import type { JournalFile } from "../../../src/data-path/spool/open-journal.ts";
+import type { JournalFile } from "../../../src/data-path/spool/request-journal.ts";
 import { createAccount, IDENTITY } from "./account-fixture.ts";
 
 const { requestId: ID, organizationId, keyId } = IDENTITY;

@@ -1,14 +1,14 @@
 /** What keeps money safe, as every settlement has it: here a disk that takes nothing and no grace period. */
 import { GraceOutage } from "../../../src/data-path/grace/grace-outage.ts";
 import { GraceSpend } from "../../../src/data-path/grace/grace-spend.ts";
-import type { OpenJournal } from "../../../src/data-path/spool/open-journal.ts";
+import type { RequestJournal } from "../../../src/data-path/spool/request-journal.ts";
 import type { SettlementOptions } from "../../../src/data-path/settlement/settlement.ts";
 
 /** Of a disk that takes nothing: every request needs a record. */
 export const NO_JOURNAL = {
   append: () => Promise.resolve(null),
   release: () => undefined,
-} as unknown as OpenJournal;
+} as unknown as RequestJournal;
 
 type Safeties = Pick<SettlementOptions, "requestLog" | "spool" | "spend" | "outage" | "workerCount">;
 

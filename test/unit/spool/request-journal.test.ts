@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parseSpoolLine } from "../../../src/data-path/spool/entry.ts";
-import type { JournalFile } from "../../../src/data-path/spool/open-journal.ts";
+import type { JournalFile } from "../../../src/data-path/spool/request-journal.ts";
 import type { OpenedRequest } from "../../../src/data-path/spool/opened-request.ts";
 import { waitFor } from "../../support/wait.ts";
 import { createSpoolTest, IDENTITY, NOW_MS } from "./spool-fixture.ts";
@@ -27,7 +27,7 @@ function journalIn(dir: string): string[] {
     .sort();
 }
 
-describe("OpenJournal", () => {
+describe("RequestJournal", () => {
   it("has a request's line in its file when append resolves", async () => {
     const { dir, open } = await createSpoolTest();
     await open().journal.append(opened("req_1", { tags: "team=a" }));

@@ -19,7 +19,7 @@ import { formatSpoolLine } from "./entry.ts";
 import type { OpenedRequest } from "./opened-request.ts";
 import { removeSpoolFile } from "./segment.ts";
 
-export interface OpenJournalOptions {
+export interface JournalOptions {
   /** Returns the path of the next file; called once per file. */
   readonly nextPath: () => string;
   readonly clock: Clock;
@@ -48,14 +48,14 @@ const MAX_BYTES = 64 * 1024 * 1024;
 /** Pause after a disk failure: each request that waits for the disk would then still have to create its record. */
 const RETRY_MS = 5_000;
 
-export class OpenJournal {
-  readonly #options: OpenJournalOptions;
+export class RequestJournal {
+  readonly #options: JournalOptions;
   readonly #files = new Set<JournalFile>();
   #current: { readonly file: JournalFile; readonly descriptor: number } | null = null;
   #batch: Batch | null = null;
   #failedAtMs = -Infinity;
 
-  constructor(options: OpenJournalOptions) {
+  constructor(options: JournalOptions) {
     this.#options = options;
   }
 
