@@ -18,6 +18,7 @@ import type { Logger } from "../../shared/host/logger.ts";
 import { formatSpoolLine } from "./entry.ts";
 import type { OpenedRequest } from "./opened-request.ts";
 import { removeSpoolFile } from "./segment.ts";
+import type { SpoolFile } from "./writer.ts";
 
 export interface JournalOptions {
   /** Returns the path of the next file; called once per file. */
@@ -27,9 +28,7 @@ export interface JournalOptions {
 }
 
 /** A file of the journal, and the number of its requests that may have no record in Redis. */
-export interface JournalFile {
-  readonly path: string;
-  bytes: number;
+export interface JournalFile extends SpoolFile {
   live: number;
 }
 

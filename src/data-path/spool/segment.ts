@@ -1,4 +1,4 @@
-import { type FileHandle, open, unlink } from "node:fs/promises";
+import { type FileHandle, mkdir, open, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type SpoolEntry, parseSpoolLine } from "./entry.ts";
 import { unlessMissing } from "../../shared/host/unless-missing.ts";
@@ -53,8 +53,9 @@ export async function syncFolder(dir: string): Promise<void> {
   }
 }
 
-/** Creates a new file that survives a power loss. Fails if it exists. */
+/** Creates a new file that survives a power loss, and its directory if needed. Fails if the file exists. */
 export async function createSpoolFile(path: string): Promise<FileHandle> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const handle = await open(path, "ax", 0o600);
   try {
     await syncFolder(dirname(path));

@@ -14,7 +14,6 @@
  * `worker-<index>`. A worker takes over the files of an earlier process of its index, and those of indexes that no
  * longer exist. The directory belongs to one gateway.
  */
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../shared/time/clock.ts";
 import type { Logger } from "../../shared/host/logger.ts";
@@ -60,9 +59,9 @@ export class Spool {
   constructor(options: SpoolOptions) {
     this.#options = options;
     this.#replay = new SpoolReplay(options);
-    this.journal = new RequestJournal({ ...options, nextPath: () => this.#formatPath("begun") });
+    this.journal = new RequestJournal({ ...options, nextPath: () => this.#nextPath("begun") });
     this.#writer = new SpoolWriter({
-      nextPath: () => this.#nextPath(),
+      nextPath: () => this.#nextPath("spool"),
       onFile: (file) => {
         this.#files.push(file);
       },
@@ -90,7 +89,7 @@ export class Spool {
   /** Takes over the files of earlier processes and begins to send them. Rejects if the directory cannot be read. */
   async start(): Promise<void> {
     const { dir, logger } = this.#options;
-    const claimed = await claimSpoolFiles(dir, this.#options, (kind) => this.#formatPath(kind));
+    const claimed = await claimSpoolFiles(dir, this.#options, (kind) => this.#nextPath(kind));
     this.#files.push(...claimed);
     if (claimed.length === 0) return;
     logger.warn(
@@ -160,12 +159,7 @@ export class Spool {
     await waitAtMost(stopped, ms);
   }
 
-  async #nextPath(): Promise<string> {
-    await mkdir(this.#options.dir, { recursive: true, mode: 0o700 });
-    return this.#formatPath("spool");
-  }
-
-  #formatPath(kind: SpoolFileKind): string {
+  #nextPath(kind: SpoolFileKind): string {
     const { dir, index, generation } = this.#options;
     const part = String(this.#nextPart).padStart(6, "0");
     this.#nextPart += 1;

@@ -12,7 +12,7 @@ export interface SpoolFile {
 
 export interface SpoolWriterOptions {
   /** Returns the path of the next file; called once per file. */
-  readonly nextPath: () => Promise<string>;
+  readonly nextPath: () => string;
   /** Called with each new file, which is still empty. */
   readonly onFile: (file: SpoolFile) => void;
 }
@@ -99,7 +99,7 @@ export class SpoolWriter {
   }
 
   async #openNext(): Promise<{ file: SpoolFile; handle: FileHandle }> {
-    const path = await this.#options.nextPath();
+    const path = this.#options.nextPath();
     const handle = await createSpoolFile(path);
     const file = { path, bytes: 0 };
     this.#options.onFile(file);
