@@ -44,7 +44,7 @@ export interface FilledSample {
 
 const SEED = 20_261_129;
 const TOGETHER = 50;
-/** Keys that have a request now, and its typical prompt in tokens: small beside those of the day. */
+/** Keys that have a request now, and its typical prompt in tokens: small compared with those of the day. */
 const LIVE_KEYS = 60;
 const LIVE_PROMPT = 1_000;
 
