@@ -9,7 +9,7 @@ import { asBuffer } from "../../shared/text/as-buffer.ts";
 import { isJsonObject } from "../../shared/text/json-object.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { TokenEstimator } from "../settlement/tokens/token-estimator.ts";
-import { MEDIA_TOKENS } from "../settlement/tokens/prompt-bytes.ts";
+import { MEDIA_TOKENS } from "../settlement/tokens/estimate-prompt.ts";
 import type { RequestMeter } from "../../shared/telemetry/request-meter.ts";
 import type { PromptText, TokenCounting } from "../translation/client-protocol.ts";
 import { mapUpstreamError } from "../translation/upstream/map-error.ts";

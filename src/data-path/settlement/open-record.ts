@@ -19,7 +19,7 @@ import type { Store } from "../store/types.ts";
 import type { OpenRecordInput, OpenRecordResult, SessionFigures } from "../store/types/settlement.ts";
 import type { RequestRecords } from "./record-state.ts";
 import type { RequestAccount } from "./request-account.ts";
-import type { StrictWorstCase } from "./tokens/strict-worst-case.ts";
+import type { StrictWorstCase } from "./tokens/worst-case.ts";
 import type { TagRows } from "./tag-rows.ts";
 import { isEstimateClose } from "./tokens/used-tokens.ts";
 

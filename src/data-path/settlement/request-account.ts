@@ -37,8 +37,6 @@ export interface AccountOptions extends EstimatedPrompt {
     TokenEstimator,
     "estimateOutput" | "countOutput" | "fewestPromptTokens" | "fewestOutputTokens" | "learn"
   >;
-  /** Called with the prompt token count, including cached tokens, once the upstream reports it. Null: not needed. */
-  readonly onPromptCounted: ((promptTokens: number) => void) | null;
   readonly keeper: AccountKeeper;
   /** Tokens that the admission took from token limits; null without token limits. */
   readonly takenTokens: TakenTokens | null;
@@ -331,11 +329,11 @@ export class RequestAccount {
   #learn({ tokens, estimated }: Settled): void {
     const observation = this.#answer?.observation;
     if (estimated || observation === undefined || tokens === NO_TOKENS) return;
-    const { estimator, promptBytes, onPromptCounted } = this.#options;
-    onPromptCounted?.(promptTokensOf(tokens));
+    const { estimator, promptBytes, template } = this.#options;
     estimator.learn(this.#subject, {
       promptBytes,
       promptTokens: promptTokensOf(tokens),
+      template,
       generatedBytes: observation.generatedBytes,
       generatedDeltas: observation.generatedDeltas,
       outputTokens: tokens.outputTokens,

@@ -24,7 +24,7 @@ import { type ChargeListener, ChargeWriter } from "./charge-writer.ts";
 import { identifyRequest } from "./identify-request.ts";
 import { RecordOpener, type RecordOpenerOptions } from "./open-record.ts";
 import { RequestRecords } from "./record-state.ts";
-import { estimatePrompt, type SentPrompt } from "./tokens/estimate-prompt.ts";
+import { estimatePrompt } from "./tokens/estimate-prompt.ts";
 import { describeRefusal } from "./refusal-checks.ts";
 import { chargeDue, DUE_INTERVAL_MS } from "./charge-due.ts";
 import { eachOrganization, pushTo } from "./organization-batches.ts";
@@ -33,14 +33,12 @@ import { type AccountKeeper, RequestAccount } from "./request-account.ts";
 import type { Ending } from "./settled.ts";
 import type { RequestLog } from "../request-log/request-log.ts";
 import type { Spool } from "../spool/spool.ts";
-import type { TokenEstimator } from "./tokens/token-estimator.ts";
+import type { ExceededOverhead, TokenEstimator } from "./tokens/token-estimator.ts";
 import { refuseUnpricedTier } from "./refuse-tier.ts";
 import { refuseUnpricedTools } from "./server-tools.ts";
 import { TagRows } from "./tag-rows.ts";
-import { type ExceededOverhead, TemplateWatch } from "./tokens/template-watch.ts";
 import { OutputMeans } from "../limits/output-means.ts";
-import { StrictWorstCase } from "./tokens/strict-worst-case.ts";
-import { largestOutputTokens } from "./tokens/worst-case.ts";
+import { largestOutputTokens, type SentPrompt, StrictWorstCase } from "./tokens/worst-case.ts";
 
 export interface OpenInput extends SentPrompt {
   /** @see NamedModel */
@@ -85,7 +83,6 @@ export class Settlement {
   readonly #charges: ChargeWriter;
   readonly #records: RequestRecords;
   readonly #opener: RecordOpener;
-  readonly #templates: TemplateWatch;
   readonly #tagRows = new TagRows();
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #outputMeans = new OutputMeans();
@@ -109,7 +106,6 @@ export class Settlement {
     this.#records = new RequestRecords(options.spool.journal);
     this.#opener = new RecordOpener(options, this.#records, this.#tagRows);
     this.#charges = new ChargeWriter({ ...options, listener: this.#chargeListener });
-    this.#templates = new TemplateWatch(options.estimator);
   }
 
   /** Starts progress charges, renewals and deletions. */
@@ -127,7 +123,7 @@ export class Settlement {
     return {
       requestsInFlight: this.#records.sizeInFlight,
       unacknowledgedCharges: this.#charges.unacknowledged,
-      overheadsExceeded: this.#templates.exceeded,
+      overheadsExceeded: this.#options.estimator.exceededOverheads,
     };
   }
 
@@ -290,7 +286,6 @@ export class Settlement {
       requested: { choices: request.choices, prompts: request.prompts },
       largestOutputTokens: largestOutputTokens(request, model),
       estimator,
-      onPromptCounted: this.#templates.watch(input),
       keeper: this.#keeper,
       takenTokens: admission.takenTokens,
       onOutputCounted:

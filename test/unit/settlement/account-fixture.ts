@@ -77,7 +77,7 @@ export function createAccount(options: FixtureOptions = {}): AccountUnderTest {
     requested,
     largestOutputTokens: 50,
     estimator,
-    onPromptCounted: null,
+    template: null,
     takenTokens: options.takenTokens ?? null,
     onOutputCounted: null,
     keeper: {

@@ -211,7 +211,7 @@ describe("RequestAccount.chargeProgress", () => {
   it("counts nothing that a learned low end says need not be", async () => {
     const { account, charges, estimator, observe } = createAccount();
     const few = { promptBytes: 10_000, promptTokens: 10, generatedBytes: 100, generatedDeltas: 100 };
-    estimator.learn(SUBJECT, { ...few, outputTokens: 25 });
+    estimator.learn(SUBJECT, { ...few, template: null, outputTokens: 25 });
     observe({ generatedBytes: 40, generatedDeltas: 40 });
     await account.chargeProgress();
     // No prompt token for sure, and a token for four deltas.

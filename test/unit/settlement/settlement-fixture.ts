@@ -1,7 +1,7 @@
 /** A settlement on a store that records what it is asked. */
 import type { Model } from "../../../src/data-path/catalog/catalog.ts";
 import type { Admission } from "../../../src/data-path/limits/admission.ts";
-import type { UpstreamForm } from "../../../src/data-path/settlement/tokens/estimate-prompt.ts";
+import type { UpstreamForm } from "../../../src/data-path/settlement/tokens/worst-case.ts";
 import {
   type OpenInput,
   Settlement,

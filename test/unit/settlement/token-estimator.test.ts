@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type KnownUsage, TokenEstimator } from "../../../src/data-path/settlement/tokens/token-estimator.ts";
+import type { TemplateSize } from "../../../src/data-path/settlement/tokens/learned-template.ts";
 import { MAX_TOKENIZER_BYTES } from "../../../src/data-path/settlement/tokens/tokenizer.ts";
 
 const MODEL = "acme/echo-small";
@@ -8,7 +9,7 @@ const OTHER = { model: MODEL, organizationId: "org_2" };
 const NOT_COUNTED = { count: () => Promise.resolve(null) };
 const COUNTS_WORDS = { count: (text: string) => Promise.resolve(text.split(" ").length) };
 const NO_OUTPUT = { generatedBytes: 0, generatedDeltas: 0, outputTokens: 0 };
-const NO_PROMPT = { promptBytes: null, promptTokens: 0 };
+const NO_PROMPT = { promptBytes: null, promptTokens: 0, template: null };
 
 interface Prompt {
   readonly promptBytes: number | null;
@@ -16,7 +17,22 @@ interface Prompt {
 }
 
 function learnPrompts(estimator: TokenEstimator, prompts: readonly Prompt[], subject = SUBJECT): void {
-  for (const prompt of prompts) estimator.learn(subject, { ...prompt, ...NO_OUTPUT });
+  for (const prompt of prompts) estimator.learn(subject, { ...NO_PROMPT, ...prompt, ...NO_OUTPUT });
+}
+
+/** A prompt that shows the chat template, and nothing else. */
+interface Shown extends Omit<TemplateSize, "configuredTokens"> {
+  readonly promptTokens: number;
+}
+
+function learnTemplate(
+  estimator: TokenEstimator,
+  { promptTokens, ...size }: Shown,
+  subject = SUBJECT,
+  configuredTokens = 0,
+): void {
+  const template = { ...size, configuredTokens };
+  estimator.learn(subject, { promptBytes: null, promptTokens, template, ...NO_OUTPUT });
 }
 
 function times<Value>(count: number, value: Value): Value[] {
@@ -160,7 +176,7 @@ describe("the fewest tokens", () => {
 });
 
 describe("the fewest tokens for others than who has shown them", () => {
-  const made = { promptBytes: 1_000_000, promptTokens: 1, ...NO_OUTPUT };
+  const made = { ...NO_PROMPT, promptBytes: 1_000_000, promptTokens: 1, ...NO_OUTPUT };
   const cut = { ...NO_PROMPT, generatedBytes: 4_000, generatedDeltas: 1_000, outputTokens: 20 };
   const third = { model: MODEL, organizationId: "org_3" };
 
@@ -189,7 +205,7 @@ describe("the chat template's tokens", () => {
 
   it("that one organization's prompts have shown hold no more than 1,024 for another", () => {
     const estimator = new TokenEstimator(NOT_COUNTED);
-    for (const counted of times(50, odd)) estimator.learnOverhead(SUBJECT, counted);
+    for (const counted of times(50, odd)) learnTemplate(estimator, counted);
     expect(estimator.overheadTokens(SUBJECT, false)).toBeGreaterThan(89_000);
     expect(estimator.overheadTokens(OTHER, false)).toBe(1_024);
     expect(estimator.overheadTokens({ ...OTHER, model: "acme/other" }, false)).toBe(0);
@@ -202,7 +218,7 @@ describe("the chat template's tokens", () => {
     const estimator = new TokenEstimator(NOT_COUNTED, clock);
     const counted = { ...usual, promptTokens: 450 };
     for (; now < 10 * TEN_MINUTES_MS; now += TEN_MINUTES_MS / 4) {
-      estimator.learnOverhead(SUBJECT, counted);
+      learnTemplate(estimator, counted);
       for (const subject of [SUBJECT, OTHER]) {
         expect(estimator.overheadTokens(subject, false)).toBeGreaterThan(400);
       }
@@ -213,16 +229,38 @@ describe("the chat template's tokens", () => {
     const clock = { monotonicMs: () => now };
     let now = 0;
     const estimator = new TokenEstimator(NOT_COUNTED, clock);
-    estimator.learnOverhead(SUBJECT, odd);
-    for (; now < 2 * TEN_MINUTES_MS; now += 1_000) estimator.learnOverhead(SUBJECT, usual);
+    learnTemplate(estimator, odd);
+    for (; now < 2 * TEN_MINUTES_MS; now += 1_000) learnTemplate(estimator, usual);
     expect(estimator.overheadTokens(SUBJECT, false)).toBeLessThan(64);
     expect(estimator.overheadTokens(OTHER, false)).toBeLessThan(64);
+  });
+
+  it("are forgotten of the quietest organization beyond a thousand of them, but for what others have of it", () => {
+    const estimator = new TokenEstimator(NOT_COUNTED);
+    learnTemplate(estimator, odd);
+    for (let organization = 0; organization < 1_000; organization += 1) {
+      learnTemplate(estimator, usual, { model: MODEL, organizationId: `org_many_${organization}` });
+    }
+    expect(estimator.overheadTokens(SUBJECT, false)).toBe(1_024);
+  });
+
+  it("are told where they are more than configured: by which model, how often, and by how much at most", () => {
+    const estimator = new TokenEstimator(NOT_COUNTED);
+    const other = { ...SUBJECT, model: "acme/other" };
+    for (const promptTokens of [240, 400, 220, 200]) {
+      learnTemplate(estimator, { ...usual, promptTokens }, SUBJECT, 50);
+    }
+    learnTemplate(estimator, { ...usual, hasTools: true, promptTokens: 201 }, other, 50);
+    expect(estimator.exceededOverheads).toEqual([
+      { model: MODEL, hasTools: false, prompts: 3, tokens: 250 },
+      { model: "acme/other", hasTools: true, prompts: 1, tokens: 51 },
+    ]);
   });
 
   it("fall again when nothing is sent any more", () => {
     let now = 0;
     const estimator = new TokenEstimator(NOT_COUNTED, { monotonicMs: () => now });
-    estimator.learnOverhead(SUBJECT, odd);
+    learnTemplate(estimator, odd);
     now = 2 * TEN_MINUTES_MS;
     expect(estimator.overheadTokens(SUBJECT, false)).toBe(0);
   });
@@ -247,10 +285,10 @@ describe("TokenEstimator.countOutput and countPrompt", () => {
   it("add the chat template's tokens that short prompts have shown", async () => {
     const estimator = new TokenEstimator(COUNTS_WORDS);
     const shown = { upstreamBytes: 90, conversationBytes: 12, hasTools: false, promptTokens: 71 };
-    estimator.learnOverhead(SUBJECT, { ...shown, hasTools: true, promptTokens: 500 });
-    estimator.learnOverhead(SUBJECT, { ...shown, conversationBytes: 1_025, promptTokens: 500 });
+    learnTemplate(estimator, { ...shown, hasTools: true, promptTokens: 500 });
+    learnTemplate(estimator, { ...shown, conversationBytes: 1_025, promptTokens: 500 });
     expect(await estimator.countPrompt(SUBJECT, "one two three")).toBe(3);
-    estimator.learnOverhead(SUBJECT, shown);
+    learnTemplate(estimator, shown);
     // To others it is known as well.
     for (const subject of [SUBJECT, OTHER]) {
       expect(await estimator.countPrompt(subject, "one two three")).toBe(71);
@@ -260,7 +298,7 @@ describe("TokenEstimator.countOutput and countPrompt", () => {
 
   it("add nothing where short prompts came to no more than their text", async () => {
     const estimator = new TokenEstimator(COUNTS_WORDS);
-    estimator.learnOverhead(SUBJECT, {
+    learnTemplate(estimator, {
       upstreamBytes: 90,
       conversationBytes: 13,
       hasTools: false,

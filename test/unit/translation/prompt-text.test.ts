@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { measurePromptBytes } from "../../../src/data-path/settlement/tokens/prompt-bytes.ts";
+import { measurePromptBytes } from "../../../src/data-path/settlement/tokens/estimate-prompt.ts";
 import { atOnce } from "../../../src/shared/event-loop/steps.ts";
 import { readPromptText } from "../../../src/data-path/translation/conversation/prompt-text.ts";
 

@@ -1,41 +1,38 @@
-import type { Model } from "../../catalog/catalog.ts";
-import type { Admission } from "../../limits/admission.ts";
+/** Size of a prompt before the upstream has counted it: what can be estimated, and later learned, from its bytes. */
 import type { ClientRequest } from "../../translation/client-protocol.ts";
-import { measurePromptBytes } from "./prompt-bytes.ts";
+import { SHORT_BYTES, type TemplateSize } from "./learned-template.ts";
 import { subjectOf, type TokenEstimator } from "./token-estimator.ts";
-import { type LargestPrompt, largestPromptTokens } from "./worst-case.ts";
+import {
+  configuredOverheadTokens,
+  describeLargestPrompt,
+  largestPromptTokens,
+  type SentPrompt,
+} from "./worst-case.ts";
 
-export interface SentPrompt {
-  readonly admission: Admission;
-  readonly model: Model;
-  readonly request: ClientRequest;
-  readonly bodyBytes: number;
-  readonly upstream: UpstreamForm;
-}
+/** Smaller bodies cannot contain a relevant image, and measuring takes time. */
+const MEASURE_FROM_BYTES = 8_192;
+/** Estimate for an image or a file: a photo takes a few hundred to a few thousand tokens. */
+export const MEDIA_TOKENS = 1_000;
+/** Maximum bytes of text per byte of visible text; above it the text may contain a schema, which no model reads. */
+const MAX_TEXT_PER_VISIBLE_BYTE = 2;
 
-/** Body that goes upstream. */
-export interface UpstreamForm {
-  readonly byteLength: number;
-  /** Adds an output limit, as strict caps require. @throws GatewayError 400 if that is impossible. */
-  becomeStrict(): void;
-  /**
-   * Returns the body's length with this lower output limit. Null: the body has no output limit. Call
-   * `becomeStrict` first.
-   */
-  lengthAt(tokens: number): number | null;
-  /** Lowers the output limit of each answer; everything else stays unchanged. */
-  lowerOutput(tokens: number): void;
-  /** Tokens of each answer that the request reserves for thinking; 0: unspecified. */
-  readonly thinkingBudget: number;
-}
-
-/** Size of a prompt before the upstream has counted it. */
 export interface EstimatedPrompt {
   /** Bytes for learning tokens per byte; null if the bytes say nothing about the tokens. */
   readonly promptBytes: number | null;
   /** Bytes of visible text in the prompt, for its minimum token count. */
   readonly promptVisibleTextBytes: number;
   readonly estimatedInputTokens: number;
+  /** For learning the chat template's tokens; null if the bytes do not allow it. */
+  readonly template: TemplateSize | null;
+}
+
+interface PromptBytes {
+  /** Bytes that tokens can be estimated from. */
+  readonly bytes: number;
+  /** Minimum number of tokens, in bytes of visible text (`PromptSize.visibleTextBytes`); 0 if not counted. */
+  readonly visibleTextBytes: number;
+  /** Tokens that bytes cannot predict: those of one image, since images are not counted; 0 without images. */
+  readonly mediaTokens: number;
 }
 
 type Estimator = Pick<TokenEstimator, "estimatePrompt" | "overheadTokens">;
@@ -49,17 +46,35 @@ export function estimatePrompt(prompt: SentPrompt, estimator: Estimator): Estima
     promptBytes: mediaTokens === 0 && promptTokens === null ? bytes : null,
     promptVisibleTextBytes: promptTokens === null ? visibleTextBytes : 0,
     estimatedInputTokens: bound(estimate, prompt, estimator),
+    template: measureTemplate(prompt),
   };
 }
 
-/** Measures what the maximum token count of a prompt depends on. Measuring takes time. */
-export function describeLargestPrompt(
-  { admission, model, request, upstream }: SentPrompt,
-  estimator: Pick<Estimator, "overheadTokens">,
-): LargestPrompt {
-  const { hasTools } = request.promptSize();
-  const learnedOverheadTokens = estimator.overheadTokens(subjectOf(admission, model), hasTools);
-  return { request, upstreamBytes: upstream.byteLength, learnedOverheadTokens, model };
+/** Measures the text bytes of a request: a picture's base64 has far fewer tokens than its length suggests. */
+export function measurePromptBytes(
+  request: Pick<ClientRequest, "promptSize">,
+  bodyBytes: number,
+): PromptBytes {
+  if (bodyBytes < MEASURE_FROM_BYTES) return { bytes: bodyBytes, visibleTextBytes: 0, mediaTokens: 0 };
+  const { hasMedia, textBytes, visibleTextBytes } = request.promptSize();
+  return hasMedia
+    ? { bytes: textBytes, visibleTextBytes, mediaTokens: MEDIA_TOKENS }
+    : { bytes: bodyBytes, visibleTextBytes, mediaTokens: 0 };
+}
+
+/** Measures a prompt whose tokens will show the chat template's, which strict caps must reserve in advance. */
+export function measureTemplate(prompt: SentPrompt): TemplateSize | null {
+  const { admission, model, request, upstream } = prompt;
+  const upstreamBytes = upstream.byteLength;
+  // Measuring takes time, and long texts hide a template.
+  if (!admission.isStrict && upstreamBytes > SHORT_BYTES) return null;
+  const { hasMedia, hasTools, messages, isWhole, textBytes, visibleTextBytes } = request.promptSize();
+  // Prompts and texts that are not messages have no chat template; additions of the model server (a search,
+  // its own tool, a stored file) are not part of a template.
+  if (hasMedia || messages === 0 || !isWhole) return null;
+  const conversationBytes = visibleTextBytes * MAX_TEXT_PER_VISIBLE_BYTE >= textBytes ? textBytes : null;
+  const configuredTokens = configuredOverheadTokens(model, hasTools);
+  return { upstreamBytes, conversationBytes, hasTools, configuredTokens };
 }
 
 /** Bounds an estimate by what strict caps reserve: one token per byte that goes upstream, plus the chat template. */

@@ -1,7 +1,6 @@
 /**
- * Learns tokens as a linear function of bytes: the chat template's constant overhead, and tokens per byte. A
- * weighted regression, in which short bodies determine the overhead and long ones the ratio. The influence of
- * one organization on others is bounded; for itself all of its requests count.
+ * Learns how many tokens texts of a model have, from upstreams' counts. The influence of one organization on
+ * others is bounded; for itself all of its requests count.
  */
 import { setBounded } from "../../../shared/collections/set-bounded.ts";
 
@@ -36,17 +35,28 @@ const PRIOR_WITHOUT_OVERHEAD = 0.02;
 /** One organization moves the line for others by at most this many requests and bytes. */
 const SHARED_REQUESTS = 4;
 const SHARED_BYTES = 16_384;
+/**
+ * The longest word of the o200k vocabulary has 128 bytes, so no text has fewer tokens there; lower reports of
+ * a model (for example if its template omits fields of a body) lower it.
+ */
+const FEWEST_PER_BYTE = 1 / 128;
 /** An organization's own sums are halved above this number: the line adapts within a few hundred requests. */
 const OWN_REQUESTS = 256;
-/** Bound per model; organizations without requests for longest are evicted. */
-const MAX_ORGANIZATIONS = 1_000;
+/** Bound of each learner of a model; organizations without requests for longest are evicted. */
+export const MAX_ORGANIZATIONS = 1_000;
 
+/**
+ * Tokens as a linear function of bytes: the chat template's constant overhead, and tokens per byte. A weighted
+ * regression, in which short bodies determine the overhead and long ones the ratio. Also the minimum per byte.
+ */
 export class LearnedTokens {
   readonly #own = new Map<string, Sums>();
   /** The prior plus each organization's bounded share. */
   readonly #shared: Sums = createPrior();
+  readonly #fewestPerByte = new LearnedMinimum(FEWEST_PER_BYTE);
 
   learn(organizationId: string, bytes: number, tokens: number): void {
+    if (bytes > 0) this.#fewestPerByte.learn(organizationId, tokens / bytes);
     const own = this.#own.get(organizationId) ?? createSums();
     add(this.#shared, own, -shareOf(own));
     if (own.requests >= OWN_REQUESTS) add(own, own, -0.5);
@@ -68,12 +78,54 @@ export class LearnedTokens {
     return meanRatio(this.#sumsOf(organizationId));
   }
 
+  /** Returns the minimum tokens of a text, which may have a fraction. */
+  fewestOf(organizationId: string, bytes: number): number {
+    return bytes * this.#fewestPerByte.of(organizationId);
+  }
+
   #sumsOf(organizationId: string): Sums {
     const own = this.#own.get(organizationId);
     if (own === undefined) return this.#shared;
     const sums = { ...this.#shared };
     add(sums, own, 1 - shareOf(own));
     return sums;
+  }
+}
+
+/**
+ * Minimum of a figure: the amount that may count against a cap before the upstream reports usage, because no
+ * final figure will be lower. It only falls: for an organization with each of its own requests, for others only
+ * by what two organizations have shown. So a body crafted to have few tokens cannot lower the spend of others.
+ */
+export class LearnedMinimum {
+  /** Only organizations that have shown less than the initial value. */
+  readonly #own = new Map<string, number>();
+  #least: number;
+  #leastOf = "";
+  /** Minimum of all organizations other than the one with the least. */
+  #second: number;
+
+  constructor(atFirst: number) {
+    this.#least = atFirst;
+    this.#second = atFirst;
+  }
+
+  of(organizationId: string): number {
+    return Math.min(this.#second, this.#own.get(organizationId) ?? this.#second);
+  }
+
+  learn(organizationId: string, figure: number): void {
+    if (figure >= this.of(organizationId)) return;
+    setBounded(this.#own, organizationId, figure, MAX_ORGANIZATIONS);
+    if (organizationId === this.#leastOf) {
+      this.#least = Math.min(this.#least, figure);
+    } else if (figure < this.#least) {
+      this.#second = this.#least;
+      this.#least = figure;
+      this.#leastOf = organizationId;
+    } else {
+      this.#second = Math.min(this.#second, figure);
+    }
   }
 }
 

@@ -5,10 +5,8 @@
  */
 import { type Clock, systemClock } from "../../../shared/time/clock.ts";
 import type { Observation } from "../../translation/client-protocol.ts";
-import { FewestTokens } from "./fewest-tokens.ts";
-import { type CountedPrompt, LearnedOverhead } from "./learned-overhead.ts";
-import { LearnedTemplate } from "./learned-template.ts";
-import { LearnedTokens } from "./learned-tokens.ts";
+import { type ExceededTemplate, LearnedTemplate, type TemplateSize } from "./learned-template.ts";
+import { LearnedMinimum, LearnedTokens } from "./learned-tokens.ts";
 import { MAX_TOKENIZER_BYTES, type Tokenizer } from "./tokenizer.ts";
 
 /** Model and organization: both determine the number of tokens. */
@@ -29,16 +27,24 @@ export interface KnownUsage {
   /** Null: the prompt's bytes say nothing about its tokens. */
   readonly promptBytes: number | null;
   readonly promptTokens: number;
+  /** Null: the prompt says nothing about the chat template. */
+  readonly template: TemplateSize | null;
   readonly generatedBytes: number;
   readonly generatedDeltas: number;
   readonly outputTokens: number;
 }
 
+export interface ExceededOverhead extends ExceededTemplate {
+  readonly model: string;
+}
+
+/** True of most servers; a server that splits text more finely than tokens lowers it. */
+const FEWEST_PER_DELTA = 1;
+
 interface LearnedModel {
   readonly prompt: LearnedTokens;
   readonly output: LearnedTokens;
-  readonly fewest: FewestTokens;
-  readonly overhead: LearnedOverhead;
+  readonly perDelta: LearnedMinimum;
   readonly template: LearnedTemplate;
 }
 
@@ -69,13 +75,14 @@ export class TokenEstimator {
 
   /** Returns the minimum tokens of a prompt with this many bytes. */
   fewestPromptTokens({ model, organizationId }: TokenSubject, promptBytes: number): number {
-    return this.#of(model).fewest.prompt(organizationId, promptBytes);
+    return Math.floor(this.#of(model).prompt.fewestOf(organizationId, promptBytes));
   }
 
   /** Returns the minimum tokens of the output so far. */
   fewestOutputTokens({ model, organizationId }: TokenSubject, generated: Generated): number {
-    const { generatedBytes: bytes, generatedDeltas: deltas } = generated;
-    return this.#of(model).fewest.output(organizationId, { bytes, deltas });
+    const { output, perDelta } = this.#of(model);
+    const byBytes = output.fewestOf(organizationId, generated.generatedBytes);
+    return Math.floor(Math.max(byBytes, generated.generatedDeltas * perDelta.of(organizationId)));
   }
 
   /**
@@ -105,32 +112,34 @@ export class TokenEstimator {
     return Math.max(1, template.addTo(counted, bytes, organizationId, tokensPerByte));
   }
 
-  /** Learns from a request whose usage the upstream reported. */
-  learn({ model, organizationId }: TokenSubject, known: KnownUsage): void {
-    const { prompt, output, fewest } = this.#of(model);
-    const { promptBytes, promptTokens, generatedBytes, generatedDeltas, outputTokens } = known;
-    if (promptBytes !== null && promptTokens > 0) {
-      prompt.learn(organizationId, promptBytes, promptTokens);
-      fewest.learnPrompt(organizationId, promptBytes, promptTokens);
-    }
-    if (generatedBytes > 0 && outputTokens > 0) {
-      output.learn(organizationId, generatedBytes, outputTokens);
-      const shown = { bytes: generatedBytes, deltas: generatedDeltas, tokens: outputTokens };
-      fewest.learnOutput(organizationId, shown);
-    }
-  }
-
   /** Returns the maximum tokens that the model's chat template recently added. */
   overheadTokens({ model, organizationId }: TokenSubject, hasTools: boolean): number {
-    return this.#of(model).overhead.tokens(organizationId, hasTools, this.#clock.monotonicMs());
+    return this.#of(model).template.mostTokens(organizationId, hasTools, this.#clock.monotonicMs());
   }
 
-  learnOverhead({ model, organizationId }: TokenSubject, counted: CountedPrompt): void {
-    const { overhead, prompt, template } = this.#of(model);
-    const { conversationBytes: bytes, hasTools, promptTokens } = counted;
-    if (!hasTools && bytes !== null) template.learn(organizationId, bytes, promptTokens);
-    const { tokensPerByte } = prompt.lineOf(organizationId);
-    overhead.learn(organizationId, counted, tokensPerByte, this.#clock.monotonicMs());
+  /** Models whose chat template exceeded the overhead in `gateway.yaml`. */
+  get exceededOverheads(): readonly ExceededOverhead[] {
+    return [...this.#models].flatMap(([model, { template }]) =>
+      Array.from(template.exceeded, (exceeded) => ({ model, ...exceeded })),
+    );
+  }
+
+  /** Learns from a request whose usage the upstream reported. */
+  learn({ model, organizationId }: TokenSubject, known: KnownUsage): void {
+    const learned = this.#of(model);
+    const { promptBytes, promptTokens, generatedBytes, generatedDeltas, outputTokens } = known;
+    if (known.template !== null) {
+      const { tokensPerByte } = learned.prompt.lineOf(organizationId);
+      const now = { tokensPerByte, nowMs: this.#clock.monotonicMs() };
+      learned.template.learn(organizationId, promptTokens, known.template, now);
+    }
+    if (promptBytes !== null && promptTokens > 0) {
+      learned.prompt.learn(organizationId, promptBytes, promptTokens);
+    }
+    if (generatedBytes > 0 && outputTokens > 0) {
+      learned.output.learn(organizationId, generatedBytes, outputTokens);
+      if (generatedDeltas > 0) learned.perDelta.learn(organizationId, outputTokens / generatedDeltas);
+    }
   }
 
   #of(model: string): LearnedModel {
@@ -139,8 +148,7 @@ export class TokenEstimator {
       learned = {
         prompt: new LearnedTokens(),
         output: new LearnedTokens(),
-        fewest: new FewestTokens(),
-        overhead: new LearnedOverhead(),
+        perDelta: new LearnedMinimum(FEWEST_PER_DELTA),
         template: new LearnedTemplate(),
       };
       this.#models.set(model, learned);
