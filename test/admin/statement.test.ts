@@ -1,5 +1,5 @@
 /** The statement of a month: exact sums, rounded once, and corrections with their reasons. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { chargeInput, createIdentity, FINAL } from "../store/fixture.ts";
 import {
   type AdminUnderTest,
@@ -72,6 +72,24 @@ describe("GET …/statement", () => {
       ],
       corrections_amount: "2.50",
     });
+  });
+
+  it("sums up API keys beyond the largest 50, and reads each day once", async () => {
+    const id = await createOrganization(admin);
+    const day = new Date(await admin.store.timeMs()).toISOString().slice(0, 10);
+    for (let index = 1; index <= 52; index += 1) {
+      await spend(id, `key_${index}`, BigInt(index) * 1_000_000n);
+    }
+    const read = vi.spyOn(admin.store, "readSumsOfDay");
+    const { keys, models } = await admin.ok("GET", `/api/organizations/${id}/statement`);
+    const days = read.mock.calls.map(([, one]) => one);
+    read.mockRestore();
+    expect(models).toMatchObject([{ requests: 52, amount: "13.78" }]);
+    expect(keys).toHaveLength(51);
+    expect((keys as unknown[])[0]).toMatchObject({ id: "key_52", amount: "0.52" });
+    expect((keys as unknown[])[50]).toMatchObject({ id: null, others: 2, requests: 2, amount: "0.03" });
+    expect(days).toContain(day);
+    expect(days).toHaveLength(new Set(days).size);
   });
 
   it("is of an empty month, for a viewer too, and says what a month is", async () => {

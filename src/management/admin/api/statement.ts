@@ -3,15 +3,14 @@ import { formatRounded } from "../../../shared/money/money.ts";
 import { type CalendarPeriod, dayAt, monthAt, parseMonth } from "../../../shared/time/calendar.ts";
 import { addDays } from "../../../shared/time/day-range.ts";
 import type { OrganizationRecord } from "../../../data-path/store/types/management.ts";
-import { formatOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
+import { formatOwnerIds, parseOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
 import type { Store } from "../../../data-path/store/types.ts";
 import { statement, statementQuery } from "../schemas/statement.ts";
-import { parseGroups } from "../schemas/usage.ts";
 import { readUsageNames } from "./names.ts";
 import { defineOrganizationRoute } from "./route.ts";
 import { callerOf } from "./usage.ts";
-import { readDays, type RowSource } from "./usage-rows.ts";
-import { readTotals, type Total } from "./usage-totals.ts";
+import { readDays, type ReportRow, type RowSource } from "./usage-rows.ts";
+import { MAX_RANKED, refuseMore } from "./usage-totals.ts";
 
 const LARGEST_KEYS = 50;
 const AUDIT_PAGE = 500;
@@ -49,17 +48,21 @@ async function readStatement(
     amount_microcents: microcents,
   });
   const range = { from: dayAt(month.startMs).name, to: addDays(dayAt(month.endMs).name, -1) };
-  const all = readDays(store, id, range, {});
-  const byModel = await listLines(store, id, all, "model");
+  const sums = await sumUp(readDays(store, id, range, {}));
   // Corrections name no model.
-  const models = byModel.filter((line) => line.id !== null);
-  const correctedMicrocents = byModel.find((line) => line.id === null)?.microcents ?? 0n;
-  const ofRequests = withoutCorrections(all);
-  const groups = await listLines(store, id, ofRequests, "group");
-  const keys = await listLines(store, id, ofRequests, "key", LARGEST_KEYS);
+  const correctedMicrocents = sums.model.get(null)?.microcents ?? 0n;
+  sums.model.delete(null);
+  const models = listLines(sums.model);
+  const groups = listLines(sums.group);
+  const keys = listLines(sums.key, LARGEST_KEYS);
+  const nameModel = ({ id: model }: Line) => model;
+  const [nameGroup, nameKey] = await readNames(store, id, groups, keys);
   const used = sumOf(models.map(({ microcents }) => microcents));
   const corrections = await listCorrections(store, id, month, correctedMicrocents);
-  const format = ({ microcents, ...line }: Line) => ({ ...line, ...show(microcents) });
+  const formatBy = (nameOf: (line: Line) => string | null) => (line: Line) => {
+    const { microcents, ...shown } = line;
+    return { ...shown, name: nameOf(line), ...show(microcents) };
+  };
   return {
     organization_id: id,
     organization_name: name,
@@ -67,9 +70,9 @@ async function readStatement(
     currency,
     is_complete: nowMs >= month.endMs,
     created_at: new Date(nowMs).toISOString(),
-    models: models.map(format),
-    groups: groups.map(format),
-    keys: keys.map(format),
+    models: models.map(formatBy(nameModel)),
+    groups: groups.map(formatBy(nameGroup)),
+    keys: keys.map(formatBy(nameKey)),
     corrections: corrections.map(({ microcents, ...line }) => ({ ...line, ...show(microcents) })),
     usage_amount: show(used).amount,
     corrections_amount: show(correctedMicrocents).amount,
@@ -78,54 +81,69 @@ async function readStatement(
   };
 }
 
-function withoutCorrections(source: RowSource): RowSource {
-  return {
-    async *read() {
-      for await (const rows of source.read()) yield rows.filter(({ model }) => model !== null);
-    },
-    completeFrom: source.completeFrom,
+interface Sum {
+  requests: number;
+  microcents: bigint;
+}
+
+type SumsById = Map<string | null, Sum>;
+
+/** Sums up one reading by model, and without corrections by group and by key. @throws AdminError 400 for too many */
+async function sumUp(source: RowSource) {
+  const sums = { model: new Map() as SumsById, group: new Map() as SumsById, key: new Map() as SumsById };
+  const add = (to: SumsById, id: string | null, { requests, costMicrocents }: ReportRow): void => {
+    const sum = to.get(id) ?? { requests: 0, microcents: 0n };
+    to.set(id, sum);
+    sum.requests += requests;
+    sum.microcents += costMicrocents;
   };
+  for await (const rows of source.read()) {
+    for (const row of rows) {
+      add(sums.model, row.model, row);
+      if (row.model === null) continue;
+      add(sums.group, parseOwnerIds(row.owners).groupId, row);
+      add(sums.key, row.keyId, row);
+    }
+    refuseMore(Math.max(sums.model.size, sums.group.size, sums.key.size), MAX_RANKED);
+  }
+  return sums;
 }
 
-interface Line {
+interface Line extends Readonly<Sum> {
   readonly id: string | null;
-  readonly name: string | null;
+  /** Number of further keys that the line sums up. */
   readonly others?: number;
-  readonly requests: number;
-  readonly microcents: bigint;
 }
 
-/** Lists the spend of each model, group or key, the largest first. */
-async function listLines(
+/** Lists the sums, the largest first, and with `top` all further ones as one line. */
+function listLines(sums: SumsById, top = sums.size): readonly Line[] {
+  const lines = [...sums]
+    .map(([id, sum]): Line => ({ id, ...sum }))
+    .sort(
+      (one, other) =>
+        Number(other.microcents - one.microcents) || ((one.id ?? "") < (other.id ?? "") ? -1 : 1),
+    );
+  const rest = lines.slice(top);
+  if (rest.length === 0) return lines;
+  const requests = rest.reduce((sum, line) => sum + line.requests, 0);
+  const microcents = sumOf(rest.map((line) => line.microcents));
+  return [...lines.slice(0, top), { id: null, others: rest.length, requests, microcents }];
+}
+
+/** Reads the names of groups and keys, including deleted ones. */
+async function readNames(
   store: Store,
   organizationId: string,
-  source: RowSource,
-  by: "model" | "group" | "key",
-  top?: number,
-): Promise<readonly Line[]> {
-  const { totals } = await readTotals(source, parseGroups(by), { top });
-  const parts = totals.map(({ values: [id = null] }) => ({
-    keyId: by === "key" ? id : null,
-    owners: formatOwnerIds({ userId: null, groupId: by === "group" ? id : null }),
-  }));
-  const namesOf = await readUsageNames(store, organizationId, parts);
-  const lines = totals.map((total: Total, index): Line => {
-    const { values, figures, others } = total;
-    const names = namesOf(parts[index] ?? { keyId: null, owners: "" });
-    const id = values[0] ?? null;
-    return {
-      id,
-      name: by === "model" ? id : by === "key" ? names.keyName : names.groupName,
-      ...(others === null ? {} : { others }),
-      requests: figures.requests,
-      microcents: figures.costMicrocents,
-    };
-  });
-  return lines.toSorted(
-    (one, other) =>
-      Number(one.others !== undefined) - Number(other.others !== undefined) ||
-      Number(other.microcents - one.microcents),
-  );
+  groups: readonly Line[],
+  keys: readonly Line[],
+) {
+  const ofGroup = ({ id }: Line) => ({ keyId: null, owners: formatOwnerIds({ userId: null, groupId: id }) });
+  const ofKey = ({ id }: Line) => ({ keyId: id, owners: "" });
+  const namesOf = await readUsageNames(store, organizationId, [...groups.map(ofGroup), ...keys.map(ofKey)]);
+  return [
+    (line: Line) => namesOf(ofGroup(line)).groupName,
+    (line: Line) => namesOf(ofKey(line)).keyName,
+  ] as const;
 }
 
 interface Correction {

@@ -2,6 +2,9 @@
 import { dayAt } from "../../../../shared/time/calendar.ts";
 import { addDays } from "../../../../shared/time/day-range.ts";
 import { formatCount, formatExactTime, spellOut } from "../../format.ts";
+import { callerOf } from "../../api/usage.ts";
+import { readListedRequests } from "../../api/usage-rows.ts";
+import { readHealth } from "../../api/usage-totals.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { HealthTable } from "../parts/health.tsx";
 import { UseLink } from "../parts/inline.tsx";
@@ -15,16 +18,12 @@ import { listOtherRates } from "../../../../data-path/pricing/rates.ts";
 type Model = CatalogView["data"][number];
 
 async function showModels(page: OrganizationPageCall): Promise<PageAnswer> {
-  const today = dayAt(page.nowMs).name;
-  const days = { from: addDays(today, 1 - HEALTH_DAYS), to: today, health: "true" };
-  const [{ body }, usage, models, upstreams] = await Promise.all([
+  const { currency } = page.organization;
+  const [{ body }, usage, health] = await Promise.all([
     page.api("GET /api/catalog"),
     readUsage(page, "model"),
-    readUsage(page, "model", days),
-    readUsage(page, "upstream", days),
+    readHealthOf(page),
   ]);
-  const { data } = body;
-  const { currency } = page.organization;
   return showPage(
     <Layout page={page} title="Models" section="models">
       <p>
@@ -32,9 +31,10 @@ async function showModels(page: OrganizationPageCall): Promise<PageAnswer> {
         The cached share is the part of this month's input tokens that came from the model servers' prompt
         caches.
       </p>
-      <RowTable label="Models" class="stack" columns={columnsOf(page, usage.data)} rows={data} />
-      <Health page={page} by="model" rows={models.data} completeFrom={models.complete_from} />
-      <Health page={page} by="upstream" rows={upstreams.data} completeFrom={upstreams.complete_from} />
+      <RowTable label="Models" class="stack" columns={columnsOf(page, usage.data)} rows={body.data} />
+      {HEALTH_BY.map((by) => (
+        <Health page={page} by={by} {...health} />
+      ))}
     </Layout>,
   );
 }
@@ -42,14 +42,28 @@ async function showModels(page: OrganizationPageCall): Promise<PageAnswer> {
 /** Days that health is shown of. */
 const HEALTH_DAYS = 7;
 
-interface HealthProps {
-  readonly page: OrganizationPageCall;
-  readonly by: "model" | "upstream";
-  readonly rows: readonly UsageRowView[];
-  readonly completeFrom: string | null;
+const HEALTH_BY = ["model", "upstream"] as const;
+type HealthBy = (typeof HEALTH_BY)[number];
+
+/** Reads the requests once for all tables. */
+async function readHealthOf({
+  nowMs,
+  organization: { id },
+  options: { store, reports },
+  principal,
+}: OrganizationPageCall) {
+  const today = dayAt(nowMs).name;
+  const source = readListedRequests(store, id, { from: addDays(today, 1 - HEALTH_DAYS), to: today }, {});
+  const tallies = await reports.run(callerOf(id, principal), () => readHealth(source, HEALTH_BY));
+  return { tallies, completeFrom: source.completeFrom() };
 }
 
-function Health({ page, by, rows, completeFrom }: HealthProps) {
+interface HealthProps extends Awaited<ReturnType<typeof readHealthOf>> {
+  readonly page: OrganizationPageCall;
+  readonly by: HealthBy;
+}
+
+function Health({ page, by, tallies, completeFrom }: HealthProps) {
   const since = completeFrom === null ? `the last ${HEALTH_DAYS} days` : formatExactTime(completeFrom);
   return (
     <Section id={`health-${by}`} title={`Health by ${by}`}>
@@ -60,11 +74,9 @@ function Health({ page, by, rows, completeFrom }: HealthProps) {
       <HealthTable
         label={`Health by ${by}, table`}
         subject={by}
-        rows={rows.flatMap(({ health, ...row }) => {
-          const name = row[by] ?? null;
-          if (health === undefined || name === null) return [];
-          return [{ name, link: requestsPath(page, by, name), health }];
-        })}
+        rows={[...tallies[by]]
+          .toSorted(([one], [other]) => (one < other ? -1 : 1))
+          .map(([name, tally]) => ({ name, link: requestsPath(page, by, name), health: tally.format() }))}
       />
     </Section>
   );
