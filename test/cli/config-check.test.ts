@@ -44,6 +44,18 @@ describe("config check --envoy", () => {
   });
 });
 
+describe("config check of listen.tls", () => {
+  it("names a certificate that isn't there", async () => {
+    const file = join(dir, "tls.yaml");
+    const tls = { cert_file: "nope.crt", key_file: "nope.key" };
+    const upstreams = [{ name: "local", url: "http://127.0.0.1:8000" }];
+    writeFileSync(file, stringify({ listen: { tls }, upstreams, catalog: [catalogEntry()] }));
+    const { code, stderr } = await callCli(["config", "check", "--config", file]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/`listen\.tls` can't be read: .*nope\.crt/);
+  });
+});
+
 describe("config check of a LiteLLM configuration", () => {
   it("says what each part is here, and where what is not in the file is set, with its place in the file", async () => {
     const file = join(dir, "litellm.yaml");

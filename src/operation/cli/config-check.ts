@@ -1,6 +1,7 @@
 import { ConfigError, formatProblem } from "../../shared/config/config-error.ts";
 import { loadConfig, type LoadOptions } from "../../shared/config/load.ts";
 import type { Config } from "../../shared/config/schema.ts";
+import { checkCertificates } from "../doctor/check-certificates.ts";
 import { cleanScreen, escapeHidden } from "../../shared/text/plain-text.ts";
 import { openScreen, type OutputStream, type Screen } from "./terminal/screen.ts";
 
@@ -25,6 +26,13 @@ export async function configCheck(options: ConfigCheckOptions): Promise<number> 
   const { file, stdout, stderr, json = false, env = process.env } = options;
   try {
     const config = loadConfig(file, options);
+    const problems = (await checkCertificates(config)).filter(({ level }) => level === "problem");
+    if (problems.length > 0) {
+      throw new ConfigError(
+        file,
+        problems.map(({ message }) => ({ path: "", message })),
+      );
+    }
     stdout.write(
       json
         ? formatJson({ ok: true, file, ...summarize(config) })

@@ -6,6 +6,7 @@ import { ConfigError, formatProblem } from "../../shared/config/config-error.ts"
 import { loadConfig } from "../../shared/config/load.ts";
 import type { Config } from "../../shared/config/schema.ts";
 import { requireInTime } from "../../shared/event-loop/wait.ts";
+import { checkCertificates } from "./check-certificates.ts";
 import { checkConfiguration } from "./check-configuration.ts";
 import { checkAnswers } from "./check-answers.ts";
 import { checkEnvoy } from "./check-envoy.ts";
@@ -59,6 +60,7 @@ function listChecks(config: Config): Checks {
       ]),
     workers: () => checkWorkers(config),
     envoy: () => checkEnvoy(config),
+    certificates: () => checkCertificates(config),
     upstreams: () => checkUpstreams(config),
     jwt: () => checkTokenKeys(config),
     "upstreams.credentials": async () => checkCredentials(config),

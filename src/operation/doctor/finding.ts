@@ -20,7 +20,7 @@ export const FINDINGS = {
   ),
   gateway_not_running: problemThat(
     "No gateway runs with this configuration.",
-    "Start it: `inference-gateway up`, or `serve` next to your own Envoy. Other findings can follow from this one.",
+    "Start it: `inference-gateway up`, or `serve` next to your own Envoy. Other findings can follow.",
   ),
   configuration_refused: problemThat(
     "The running gateway rejected the changed file and uses the previous one.",
@@ -73,11 +73,11 @@ export const FINDINGS = {
   ),
   worker_silent: problemThat(
     "A worker doesn't respond.",
-    "Start the gateway with this configuration. If it runs, search its log for `worker exited unexpectedly`. Without this line, the worker hangs: kill it, and the gateway starts another.",
+    "Start the gateway with this configuration. If it runs without `worker exited unexpectedly` in its log, kill the hanging worker: another one starts.",
   ),
   worker_not_serving: warningThat(
     "A worker doesn't accept requests.",
-    "Wait until the worker has started or drained. If the warning persists, restart the gateway.",
+    "Wait until the worker has started or drained, or restart the gateway.",
   ),
   envoy_unreachable: problemThat(
     "Envoy's admin socket doesn't respond.",
@@ -99,6 +99,14 @@ export const FINDINGS = {
   envoy_cluster_missing: problemThat(
     "Envoy has no cluster for an upstream.",
     "Restart Envoy with a new bootstrap (`envoy render`).",
+  ),
+  certificate_unusable: problemThat(
+    "A certificate of `listen.tls` or `admin.tls` is unreadable or expired, or its key doesn't fit.",
+    "Correct the files. Connections fail.",
+  ),
+  certificate_expires: warningThat(
+    "A certificate of `listen.tls` or `admin.tls` expires within 14 days.",
+    "Renew it. No restart is needed.",
   ),
   upstream_unreachable: problemThat(
     "An upstream accepts no connections.",
@@ -198,7 +206,7 @@ export const FINDINGS = {
   ),
   dashboard_url_unreachable: problemThat(
     "`dashboard.base_url` can't be reached from here.",
-    "Check DNS, load balancer and certificate. In a cluster the name may lead elsewhere.",
+    "Check DNS, load balancer and certificate.",
   ),
   folder_not_writable: problemThat(
     "The gateway can't write a directory.",

@@ -40,6 +40,18 @@ async function examineUpstream(
   }
 }
 
+/** A certificate of the API, in its files. */
+async function examineCertificate(
+  world: DoctorWorld,
+  { cert, key }: { readonly cert: string; readonly key: string | null },
+): Promise<Report> {
+  const tls = { cert_file: "api.crt", key_file: "api.key" };
+  return world.examine({ listen: { tls } }, async (folder) => {
+    await writeFile(join(folder, "api.crt"), cert);
+    if (key !== null) await writeFile(join(folder, "api.key"), key);
+  });
+}
+
 async function examineMail(
   world: DoctorWorld,
   options: Parameters<typeof startMailServer>[0],
@@ -108,6 +120,38 @@ async function examineElsewhere(
 }
 
 export const NETWORK_FAULTS = {
+  certificate_unusable: [
+    {
+      name: "the key's file is missing",
+      provoke: async (world) =>
+        examineCertificate(world, { ...(await world.authority.issue("api", ["localhost"])), key: null }),
+      says: /`listen\.tls` can't be read: .*api\.key/,
+    },
+    {
+      name: "the key is another certificate's",
+      provoke: async (world) => {
+        const [{ cert }, { key }] = [
+          await world.authority.issue("api", ["localhost"]),
+          await world.authority.issue("other", ["localhost"]),
+        ];
+        return examineCertificate(world, { cert, key });
+      },
+      says: /`listen\.tls`: .*api\.key isn't the key of .*api\.crt/,
+    },
+    {
+      name: "the certificate has expired",
+      provoke: async (world) =>
+        examineCertificate(world, await world.authority.issue("api", ["localhost"], { isExpired: true })),
+      says: /api\.crt expired on /,
+    },
+  ],
+  certificate_expires: [
+    {
+      name: "the certificate is for a day",
+      provoke: async (world) => examineCertificate(world, await world.authority.issue("api", ["localhost"])),
+      says: /api\.crt expires on /,
+    },
+  ],
   upstream_unreachable: [
     {
       name: "nothing listens there",
