@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type MailServer, startMailServer } from "../support/mail-server.ts";
 import { withStack } from "../support/with-stack.ts";
-import { CHROMIUM, expectAccessible, signIn, SKIPPED_WHY, withBrowser } from "./browser.ts";
+import { CHROMIUM, expectAccessible, signIn, SKIPPED_WHY, unfold, withBrowser } from "./browser.ts";
 import { openOwnOrganization } from "./own-organization.ts";
 
 describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
@@ -28,6 +28,7 @@ describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
   it("sends a test email, and shows the address that the mail server rejects", async () => {
     await page.goto(`${base}/settings`);
     expect(await page.getByRole("button", { name: "Send a test email" }).count()).toBe(0);
+    await unfold(page, "Alerts go to");
     await page.getByLabel("Email addresses").fill("ops@example.com\ngone@example.com");
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByText("Saved.").waitFor();
@@ -52,6 +53,8 @@ describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
     await page.getByText('"fifty": expected at most 5 percentages').first().waitFor();
     await page.getByLabel("Limits, row 1: alerts at").fill("25/50");
     await page.getByLabel("Limits, row 2: amount").fill("10.00");
+    await page.getByLabel("Limits, row 2: period").selectOption("a day");
+    await page.getByLabel("Limits, row 2: kind").selectOption("hard cap");
     await page.getByLabel("Limits, row 2: alerts at").fill("30, 60");
     await expectAccessible(page);
     await page.getByRole("button", { name: "Save", exact: true }).click();
@@ -70,6 +73,7 @@ describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
 
   it("saves alerts on the forecast, on sudden spend, and the summary", async () => {
     await page.goto(`${base}/settings`);
+    await unfold(page, "Alerts go to");
     await page.getByLabel("Alert on the forecast").check();
     await page.getByLabel("Alert on sudden spend, percent of a usual day").fill("300");
     await page.getByLabel("Summary by email").selectOption("week");

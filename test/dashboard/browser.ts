@@ -64,8 +64,13 @@ export function openSettings(page: Page): Promise<void> {
   return page.locator("#settings > summary").click();
 }
 
+/** Unfolds fields that few readers need, by their title. */
+export function unfold(page: Page, title: string): Promise<void> {
+  return page.locator("details:not([open]) > summary", { hasText: title }).click();
+}
+
 /**
- * At most one primary action, and what axe finds wrong with a page, in words; nothing, it is hoped. Run in the page itself, which has no frames, and told to
+ * At most one primary action and four large figures, and what axe finds wrong with a page, in words; nothing, it is hoped. Run in the page itself, which has no frames, and told to
  * describe what is wrong alone: @axe-core/playwright loads axe a second time, in a page of its own, and carries a
  * description of every node that is right there, which takes most of its time.
  */
@@ -81,6 +86,7 @@ export async function expectAccessible(page: Page): Promise<void> {
   );
   const primary = page.locator("button.primary:visible, .button:not(.quiet):visible");
   expect((await primary.allTextContents()).slice(1), "more than one primary action").toEqual([]);
+  expect(await page.locator("dl.figures > div").count(), "large figures").toBeLessThanOrEqual(4);
   expect(page.frames(), "frames, which this does not look into").toHaveLength(1);
   expect(found, `axe on ${page.url()}`).toEqual([]);
 }

@@ -2,8 +2,10 @@ import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { withSharedChatStack } from "../support/chat-stack.ts";
 import type { Stack } from "../support/stack.ts";
-import { CHROMIUM, expectAccessible, signIn, SKIPPED_WHY, withBrowser } from "./browser.ts";
+import { CHROMIUM, expectAccessible, signIn, SKIPPED_WHY, unfold, withBrowser } from "./browser.ts";
 import { openOwnOrganization } from "./own-organization.ts";
+
+const FOLDS = ["Further limits and rules", "Alerts go to", "Model names", "New keys begin with"];
 
 describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_WHY}`, () => {
   const chat = withSharedChatStack();
@@ -30,8 +32,11 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
 
   it("sees what is wrong with a value beside its field, and everything that was typed", async () => {
     await page.goto(`${base}/keys/new`);
+    expect(await page.locator("main :is(.field, .limit-row):visible").count()).toBeLessThanOrEqual(7);
     await page.getByLabel("Name").fill("wrong");
     await page.getByLabel("Requests per minute").fill("0");
+    await unfold(page, "More settings");
+    await page.getByLabel("Note").fill("typed");
     await page.getByLabel("Requests at the same time").fill("many");
     await page.getByRole("button", { name: "Create the key" }).click();
     await page.getByRole("alert").waitFor();
@@ -42,6 +47,9 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
     );
     expect(await page.locator("#max_concurrent_requests-problem").textContent()).toContain('found "many"');
     expect(await page.getByLabel("Name").inputValue()).toBe("wrong");
+    expect(await page.getByLabel("Note").inputValue()).toBe("typed");
+    // Its fold is open because of it, also without a script.
+    expect(await page.locator("#max_concurrent_requests-problem").isVisible()).toBe(true);
     await expectAccessible(page);
     await page.getByLabel("Limits, row 1: amount").fill("ten");
     await page.getByRole("button", { name: "Create the key" }).click();
@@ -135,6 +143,7 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
 
   it("sets everything of the organization, and reads the webhook's secret once", async () => {
     await page.goto(`${base}/settings`);
+    for (const title of FOLDS) await unfold(page, title);
     await page.getByLabel("Name").fill("Acme Ltd");
     await page.getByLabel("Limits, row 1: amount").fill("1000");
     await page.getByLabel("Limits, row 2: amount").fill("800.00");
@@ -160,10 +169,12 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
     });
     await page.goto(`${base}/settings`);
     expect(await page.getByLabel("Aliases, one a line").inputValue()).toBe("gpt-4o-mini = acme/echo-small");
+    await unfold(page, "Model names");
     await page.getByLabel("Default model").fill("acme/nothing");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("unknown model").first().waitFor();
     await page.goto(`${base}/settings`);
+    await unfold(page, "Alerts go to");
     await page.getByLabel("Mail addresses").fill("a@example.com");
     await page.getByRole("button", { name: "Save" }).click();
     expect(await page.locator('[id="notifications.emails-problem"]').textContent()).toContain(
@@ -174,6 +185,7 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
     await confirm("New secret");
     expect(await page.getByLabel("Webhook secret").inputValue()).toMatch(/^whsec_/u);
     await page.goto(`${base}/settings`);
+    await unfold(page, "Alerts go to");
     await page.getByLabel("Webhook URL").fill("");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("Saved.").waitFor();
@@ -297,6 +309,7 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
     await operator.getByText("This form was already sent with other values").waitFor();
     expect((await getStack().admin("GET", api))["spent_cents"]).toBe(-50);
     await operator.goto(`${base}/settings`);
+    await unfold(operator, "Operator only");
     await operator.getByLabel("Suspended").check();
     await operator.getByRole("button", { name: "Save" }).click();
     await operator.getByText("Saved.").waitFor();

@@ -85,7 +85,9 @@ describe.skipIf(CHROMIUM === null)(`an operator with ${ORGANIZATIONS} organizati
     }
     await page.getByRole("button", { name: "Suspend…" }).click();
     await page.getByRole("row", { name: "Customer 500 active → suspended" }).waitFor();
-    await page.getByText("Requests with its API keys return 403 until you resume it.").waitFor();
+    await page
+      .getByText("Requests with API keys of suspended organizations return 403 until you resume them.")
+      .waitFor();
     await expectAccessible(page);
     await page.getByRole("button", { name: "Suspend 2 organizations" }).click();
     await page.getByText("Changed. Applies from the next request.").waitFor();

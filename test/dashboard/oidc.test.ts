@@ -110,6 +110,7 @@ describe.skipIf(CHROMIUM === null)(`sign-in with identity providers${SKIPPED_WHY
     await page.getByRole("button", { name: "Create the key" }).click();
     const secret = await page.getByLabel('API key "laptop"').inputValue();
     expect(secret).toMatch(/^sk-igw-/u);
+    expect(await page.locator("#curl").textContent()).toContain(`Bearer ${secret}`);
     await expectAccessible(page);
     const use = () => stack.send({ path: "/v1/models", key: secret }).then(({ status }) => status);
     expect(await use()).toBe(200);

@@ -121,6 +121,57 @@ describe.skipIf(CHROMIUM === null)(`users and groups in the dashboard${SKIPPED_W
     }
   });
 
+  it("change together after a preview: users get a group and are disabled, groups get limits for members", async () => {
+    const group = await make("groups", { name: "Bulk" });
+    const names = ["Bulk one", "Bulk two"];
+    const ids = [
+      await make("users", { name: names[0] }),
+      await make("users", { name: names[1], group_id: group }),
+    ];
+    const choose = async (list: string, action: string) => {
+      await page.goto(`${base}/${list}?search=Bulk`);
+      await page.getByLabel("Choose all on this page").check();
+      await page.getByRole("button", { name: action }).click();
+    };
+    await choose("users", "Change…");
+    await page.getByLabel("Change Group").check();
+    await page.getByLabel("Group", { exact: true }).fill("Nowhere");
+    await page.getByRole("button", { name: "Preview" }).click();
+    await page.locator("#group_id-problem").getByText("unknown group").waitFor();
+    await page.getByLabel("Group", { exact: true }).fill("Bulk");
+    await page.getByRole("button", { name: "Preview" }).click();
+    await page.getByText("1 user will change, 1 will not. Applies from the next request.").waitFor();
+    await page.getByRole("row", { name: "Bulk one Group: none → Bulk" }).waitFor();
+    await page.getByRole("row", { name: "Bulk two no change" }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Change 1 user" }).click();
+    await page.getByText("Changed. Applies from the next request.").waitFor();
+    await choose("users", "Disable…");
+    await page
+      .getByText("2 users will change. Requests with API keys of disabled users return 403")
+      .waitFor();
+    await page.getByRole("row", { name: "Bulk two active → disabled" }).waitFor();
+    await page.getByRole("button", { name: "Disable 2 users" }).click();
+    await page.getByText("Changed. Applies from the next request.").waitFor();
+    for (const id of ids) {
+      expect(await read(`users/${id}`)).toMatchObject({ group_id: group, disabled: true });
+    }
+
+    await make("groups", { name: "Bulk too" });
+    await choose("groups", "Change…");
+    await page.getByLabel("Change Limits of each member").check();
+    await page.getByLabel("Limits of each member, row 1: amount").fill("7.50");
+    await page.getByRole("button", { name: "Preview" }).click();
+    await page.getByText("2 groups will change.").waitFor();
+    await page.getByRole("row", { name: "Bulk too Limits of each member: none → month cap 7.50" }).waitFor();
+    expect(await read(`groups/${group}`)).toMatchObject({ member_limits: [] });
+    await page.getByRole("button", { name: "Change 2 groups" }).click();
+    await page.getByText("Changed. Applies from the next request.").waitFor();
+    expect(await read("groups?search=Bulk")).toMatchObject({
+      data: [0, 1].map(() => ({ limits: [], member_limits: [{ period: "month", kind: "cap", cents: 750 }] })),
+    });
+  });
+
   it("are disabled, enabled, and deleted with their keys or without", async () => {
     const id = await make("users", { name: "Bob" });
     const { key } = await getStack().admin("POST", `${api}/keys`, { name: "bobs", user_id: id });

@@ -10,6 +10,7 @@ const KEYS = 300;
 const PHONE = { width: 390, height: 844 };
 /** Pixels of a phone's page. */
 const MOST_ON_PHONE = 4_000;
+const MOST_SETTINGS = 3_000;
 
 describe.skipIf(CHROMIUM === null)(`an organization with ${KEYS} API keys on a screen${SKIPPED_WHY}`, () => {
   const open = withBrowser();
@@ -66,6 +67,30 @@ describe.skipIf(CHROMIUM === null)(`an organization with ${KEYS} API keys on a s
     await page.getByText("when it fired").waitFor();
     expect(await page.locator(".alerts li", { hasText: "100 %" }).count()).toBe(0);
     await expectAccessible(page);
+  });
+
+  it("a phone's settings fold what is rarely changed, and a link to a field unfolds it", async () => {
+    await page.setViewportSize(PHONE);
+    await page.goto(`${base}/settings`);
+    expect(await heightOf()).toBeLessThanOrEqual(MOST_SETTINGS);
+    await expectAccessible(page);
+    for (const field of ["session_cap_cents", "notifications.emails", "key_defaults.limits", "leak"]) {
+      await page.goto(base);
+      await page.goto(`${base}/settings#${field}`);
+      await page.locator(`[id="${field}"]`).waitFor({ state: "visible" });
+    }
+  });
+
+  it("a user's and a group's keys and users stand above the settings", async () => {
+    const { userIds, groupIds } = filled;
+    for (const [path, owned] of [
+      [`/users/${userIds[0]}`, ["API keys"]],
+      [`/groups/${groupIds[1]}`, ["Users", "API keys"]],
+    ] as const) {
+      await page.goto(base + path);
+      const headings = await page.getByRole("heading", { level: 2 }).allTextContents();
+      expect(headings.filter((one) => [...owned, "Settings"].includes(one))).toEqual([...owned, "Settings"]);
+    }
   });
 
   it("no page of a phone is longer than 4,000 px", async () => {

@@ -144,4 +144,50 @@ describe.skipIf(CHROMIUM === null)(`pages about one thing${SKIPPED_WHY}`, () => 
     expect(await heightOf(phone)).toBeLessThanOrEqual(4_000);
     await expectAccessible(phone);
   });
+
+  it("the list of keys is filtered by owner, state and tightest limit", async () => {
+    const make = async (kind: string, body: object) =>
+      String((await admin.ok("POST", `${api}/${kind}`, { body }))["id"]);
+    const cap = { limits: [{ period: "month", kind: "cap", cents: 100 }] };
+    const group = await make("groups", { name: "Research" });
+    const user = await make("users", { name: "Ann Smith", group_id: group });
+    await spend(await make("keys", { name: "ann-laptop", user_id: user, ...cap }), 150);
+    await spend(await make("keys", { name: "ann-server", user_id: user, ...cap }), 95);
+    await make("keys", { name: "ann-unused", user_id: user, disabled: true });
+    await make("keys", { name: "research-batch", group_id: group });
+    const builds = await make("groups", { name: "Builds" });
+    for (let made = 0; made < 21; made += 1) await make("keys", { name: `build-${made}`, group_id: builds });
+    await page.goto(`${base}/keys?sort=name`);
+    const list = (filters: Readonly<Record<string, string>>) => filterKeys(page, filters);
+    expect(await list({ User: "Ann Smith" })).toEqual(["ann-laptop", "ann-server", "ann-unused"]);
+    expect(await page.getByLabel("User", { exact: true }).inputValue()).toBe("Ann Smith");
+    expect(await list({ State: "disabled" })).toEqual(["ann-unused"]);
+    expect(await list({ State: "all", "Tightest limit": "reached" })).toEqual(["ann-laptop"]);
+    expect(await list({ "Tightest limit": "nearly reached" })).toEqual(["ann-server"]);
+    await expectAccessible(page);
+    expect(await list({ "Tightest limit": "no limit", User: "", Group: "Research" })).toEqual([
+      "ann-unused",
+      "research-batch",
+    ]);
+    expect(await list({ Group: "Nowhere" })).toEqual([]);
+    await page.getByRole("alert").getByText("Group: unknown group").waitFor();
+    // A group's page has the first of its keys, and leads to all.
+    await page.goto(`${base}/groups/${builds}`);
+    expect(await page.getByRole("region", { name: "Its keys" }).getByRole("rowheader").count()).toBe(20);
+    await page.getByRole("link", { name: "All API keys that count for it" }).click();
+    await page.getByText("21 API keys").waitFor();
+  });
 });
+
+/** Sets filters of the list of keys, a choice by its words. Returns the names that are left. */
+async function filterKeys(page: Page, filters: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  const form = page.getByRole("search", { name: "Filter API keys" });
+  for (const [label, value] of Object.entries(filters)) {
+    const field = form.getByLabel(label, { exact: true });
+    if (label === "User" || label === "Group") await field.fill(value);
+    else await field.selectOption(value);
+  }
+  await form.getByRole("button", { name: "Search" }).click();
+  await page.waitForURL(/[?&]search=/);
+  return page.getByRole("rowheader").allTextContents();
+}

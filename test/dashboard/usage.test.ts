@@ -262,7 +262,7 @@ describe.skipIf(CHROMIUM === null)(`the figures of Usage${SKIPPED_WHY}`, () => {
   it("a tag that is none is said beside the fields, which keep it", async () => {
     const answer = await page.goto(`${base}?tag=search`);
     expect(answer?.status()).toBe(400);
-    await page.getByRole("alert").getByText("tag").waitFor();
+    await page.getByRole("alert").getByText("Tag: expected").waitFor();
     expect(await page.getByLabel("Tag", { exact: true }).inputValue()).toBe("search");
     await expectAccessible(page);
   });

@@ -10,7 +10,7 @@ import {
   type WebhookReceiver,
 } from "../support/webhook-receiver.ts";
 import { withStack } from "../support/with-stack.ts";
-import { CHROMIUM, expectAccessible, SKIPPED_WHY, withBrowser } from "./browser.ts";
+import { CHROMIUM, expectAccessible, SKIPPED_WHY, unfold, withBrowser } from "./browser.ts";
 import { openOwnOrganization } from "./own-organization.ts";
 
 describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
@@ -110,6 +110,7 @@ describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
       receiver = await startWebhookReceiver();
       ({ page, api, base } = await openOwnOrganization(getStack(), open));
       await page.goto(`${base}/settings`);
+      await unfold(page, "Alerts go to");
       await page.getByLabel("Webhook URL").fill(receiver.url);
       await page.getByRole("button", { name: "Save" }).click();
       secret = await page.getByLabel("Webhook secret").inputValue();

@@ -6,7 +6,9 @@ import { parseCents } from "../../../shared/money/money.ts";
 import { type Limit, parseLimitList } from "../../../shared/settings/limits.ts";
 import { parsePairs } from "../../../shared/settings/parse-pairs.ts";
 import type { Notation } from "../../../shared/settings/setting.ts";
+import { capitalize } from "../../../shared/text/capitalize.ts";
 import { AdminError, invalidField } from "../admin-error.ts";
+import { spellOut } from "../format.ts";
 
 /**
  * Kind of a field: the notation of a setting, or `line`, a text whose empty value is null, or `default`, an
@@ -189,4 +191,12 @@ export function splitProblems(error: AdminError): Problems {
     if (text !== "") problems.set(field, problems.has(field) ? `${problems.get(field)}; ${text}` : text);
   }
   return problems;
+}
+
+/** Returns the problems of a list's filters, each with its label: "Tag: expected …". */
+export function describeProblems(error: AdminError): string {
+  const texts = Array.from(splitProblems(error), ([field, text]) =>
+    field === "" ? text : `${capitalize(spellOut(field).replace(/ id$/, ""))}: ${text}`,
+  );
+  return texts.join("; ");
 }

@@ -20,6 +20,7 @@ function writeValues(form, values) {
     if (name !== field.name || value === readValue(field)) continue;
     if (field.type === "checkbox") field.checked = value;
     else field.value = value;
+    field.closest("details")?.setAttribute("open", "");
     field.dispatchEvent(new Event("input", { bubbles: true }));
   }
 }

@@ -57,7 +57,7 @@ function showThatOff(page: OrganizationPageCall): PageAnswer {
     <Layout page={page} title="Alerts" section="alerts">
       <p class="notice">
         This dashboard shows no alerts, because the channel is off in{" "}
-        <a href={`${page.base}/settings`}>Inference settings</a>. The management API and{" "}
+        <a href={`${page.base}/settings#notifications.emails`}>Inference settings</a>. The management API and{" "}
         <code>inference-gateway alerts list</code> still list them.
       </p>
     </Layout>,

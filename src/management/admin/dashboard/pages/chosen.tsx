@@ -6,7 +6,7 @@ import { describeState } from "../../../../shared/settings/state.ts";
 import { capitalize } from "../../../../shared/text/capitalize.ts";
 import { AdminError } from "../../admin-error.ts";
 import { formatCountOf } from "../../format.ts";
-import { LIMIT_PARTS, NO_PROBLEMS, type Problems, splitProblems } from "../form.ts";
+import { describeProblems, LIMIT_PARTS, NO_PROBLEMS, type Problems, splitProblems } from "../form.ts";
 import { type PageCall, type PageAnswer, type PageRoute, showForm, showPage } from "../page.ts";
 import { resolveOwners } from "../owner-texts.ts";
 import { type ArrangedKind, SWITCHES } from "../parts/arranged-list.tsx";
@@ -189,7 +189,7 @@ function showPreview(step: Step, body: Body): PageAnswer {
     <Layout page={page} title={`${verb} ${nameRows(step)}?`} section={sectionOf(kind)}>
       <p>
         {formatCountOf(changed, kind.noun)} will change
-        {changed === rows.length ? "" : `, ${rows.length - changed} already match`}.
+        {changed === rows.length ? "" : `, ${rows.length - changed} will not`}.
         {isSwitch && body[flagOf(kind)] === true ? ` ${kind.disabled}` : " Applies from the next request."}
       </p>
       <RowTable
@@ -271,7 +271,7 @@ async function apply(step: Step, body: Body): Promise<PageAnswer> {
     } catch (error) {
       // If the first one is rejected, all would be.
       if (!(error instanceof AdminError) || (error.status === 400 && id === rows[0]?.id)) throw error;
-      failed.push({ name, why: error.message });
+      failed.push({ name, why: describeProblems(error) });
     }
   }
   if (failed.length === 0) return { redirect: backTo(page, "chosen_changed") };

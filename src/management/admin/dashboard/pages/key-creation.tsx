@@ -2,11 +2,19 @@
 import { KEY_SETTINGS } from "../../../../shared/settings/key.ts";
 import { defaultsOf, describeSettings } from "../../../../shared/settings/table.ts";
 import { NO_PROBLEMS, type Problems } from "../form.ts";
-import { type OrganizationPageCall, type PageAnswer, showForm, showPage, submit } from "../page.ts";
+import {
+  type OrganizationPageCall,
+  type PageAnswer,
+  type PageCall,
+  showForm,
+  showPage,
+  submit,
+} from "../page.ts";
 import { readWantedOwners, resolveOwners } from "../owner-texts.ts";
+import { chooseEndpoint } from "../parts/key-status.tsx";
 import { Form, ProblemSummary, ShownOnce } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
-import { SettingFields } from "../parts/setting-fields.tsx";
+import { FoldedFields, SettingFields } from "../parts/setting-fields.tsx";
 import { Time } from "../parts/inline.tsx";
 import {
   KEY_FORM,
@@ -40,6 +48,12 @@ export function createKey(page: OrganizationPageCall): Promise<PageAnswer> {
   });
 }
 
+const { name, userId, groupId, limits, requestsPerMinute } = KEY_SETTINGS;
+/** Settings that most new keys need, in this order. */
+const USUAL = [name, userId, groupId, limits, requestsPerMinute].flatMap((row) =>
+  KEY_FORM.filter(({ path }) => path === row.apiName),
+);
+
 async function renderForm(
   page: OrganizationPageCall,
   texts: SettingTexts,
@@ -47,18 +61,24 @@ async function renderForm(
 ): Promise<PageAnswer> {
   const { body } = await page.api("GET /api/catalog");
   const path = `${page.base}/keys`;
+  const fields = {
+    texts,
+    problems,
+    currency: page.organization.currency,
+    catalog: body,
+    base: page.base,
+    disabled: !page.canChange,
+  };
   return showForm(
     <Layout page={page} title="Create an API key" section="keys">
       <ProblemSummary problems={problems} fields={listProblemFields(KEY_FORM)} />
       <Form page={page} action={path} class="card">
-        <SettingFields
-          settings={KEY_FORM}
-          texts={texts}
-          problems={problems}
-          currency={page.organization.currency}
-          catalog={body}
-          base={page.base}
-          disabled={!page.canChange}
+        <SettingFields settings={USUAL} {...fields} />
+        <FoldedFields
+          title="More settings"
+          about="tokens per minute, sessions, models, parallel requests, expiry, note, tags"
+          settings={KEY_FORM.filter((setting) => !USUAL.includes(setting))}
+          {...fields}
         />
         <p class="actions">
           <button type="submit" class="primary" disabled={!page.canChange}>
@@ -78,11 +98,28 @@ interface NewKeyProps {
   readonly title: string;
 }
 
-/** Returns the first model that the key may use. Calls no API: once the secret exists, nothing may prevent its page. */
-function chooseModel({ options, organization }: OrganizationPageCall, created: KeyWithSecretView): string {
-  const { allowed_models: models } = created;
-  const usable = options.catalog().listFor({ currency: organization.currency, models });
-  return usable[0]?.id ?? "vendor/model";
+interface KeySnippetsProps {
+  readonly page: PageCall;
+  readonly created: KeyWithSecretView;
+  readonly currency: string;
+}
+
+/** Snippets with the first model that the key may use. Calls no API: once the secret exists, nothing may prevent its page. */
+export function KeySnippets({ page, created, currency }: KeySnippetsProps) {
+  const { allowed_models: models, key } = created;
+  const [model] = page.options.catalog().listFor({ currency, models });
+  const endpoint = model === undefined ? "chat" : chooseEndpoint([...model.capabilities]);
+  return (
+    <>
+      <h2>Try it</h2>
+      <p>
+        The snippets contain this key. OpenAI clients use the base URL{" "}
+        <code class="break">{page.gatewayUrl}/v1</code>, Anthropic clients{" "}
+        <code class="break">{page.gatewayUrl}</code>.
+      </p>
+      <Snippets snippets={createSnippets(endpoint, page.gatewayUrl, model?.id ?? "vendor/model", key)} />
+    </>
+  );
 }
 
 export function NewKey({ page, created, title }: NewKeyProps) {
@@ -100,13 +137,7 @@ export function NewKey({ page, created, title }: NewKeyProps) {
           </p>
         )}
       </ShownOnce>
-      <h2>Try it</h2>
-      <p>
-        The snippets contain this key. OpenAI clients use the base URL{" "}
-        <code class="break">{page.gatewayUrl}/v1</code>, Anthropic clients{" "}
-        <code class="break">{page.gatewayUrl}</code>.
-      </p>
-      <Snippets snippets={createSnippets("chat", page.gatewayUrl, chooseModel(page, created), created.key)} />
+      <KeySnippets page={page} created={created} currency={page.organization.currency} />
     </Layout>
   );
 }

@@ -21,7 +21,7 @@ export const keyRoutes: readonly PageRoute[] = [
     deleted: "deleted",
     read: (page) => page.api("GET /api/organizations/{organization}/keys/{key}"),
     describe: (page, key) => <KeySummary page={page} apiKey={key} />,
-    showRest: (page, key) => (page.canChange ? <KeyActions page={page} apiKey={key} /> : null),
+    showActions: (page, key) => <KeyActions page={page} apiKey={key} />,
   }),
   ...createDisabledRoutes("key", { disable: "disabled", enable: "enabled" }),
   { method: "POST", path: "/organizations/:organization/keys/:key/rotate", runInOrganization: rotateKey },

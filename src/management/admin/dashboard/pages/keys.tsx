@@ -75,7 +75,7 @@ export const keyListRoutes: readonly PageRoute[] = [
   createChosenRoute({
     ...KEYS,
     settings: KEY_FORM,
-    disabled: "Requests with it return 403 until you enable it.",
+    disabled: "Requests with disabled API keys return 403 until you enable them.",
   }),
   { method: "GET", path: PATH, runInOrganization: showKeys },
   { method: "POST", path: PATH, runInOrganization: createKey },

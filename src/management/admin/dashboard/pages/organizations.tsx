@@ -159,6 +159,6 @@ export const organizationPageRoutes: readonly PageRoute[] = [
   createChosenRoute({
     ...ORGANIZATIONS,
     settings: CREATION_FORM.filter(({ path }) => path === "limits"),
-    disabled: "Requests with its API keys return 403 until you resume it.",
+    disabled: "Requests with API keys of suspended organizations return 403 until you resume them.",
   }),
 ];

@@ -6,6 +6,7 @@ import type { KeyHolder } from "../../principal.ts";
 import { FirstRequest, formatHideable, Headroom, StatusLimits, Whom } from "../parts/key-status.tsx";
 import { OwnTable, pathOf, readUse, Use } from "./own-use.tsx";
 import { KEY_SETTINGS } from "../../../../shared/settings/key.ts";
+import { KeySnippets } from "./key-creation.tsx";
 import { NO_PROBLEMS, type Problems, readBody, limitLines } from "../form.ts";
 import { type PageAnswer, type PageCall, type PageRoute, showForm, showPage, submit } from "../page.ts";
 import { isProviderKey } from "../../../../data-path/store/management/provider-keys.ts";
@@ -171,8 +172,9 @@ const ACTIONS: readonly Action[] = [
     label: "Rotate",
     asks: "Rotate the API key? Requests with its current secret return 401 at once.",
     async run(page) {
+      const { body: user } = await page.api(`GET ${ME}`);
       const { body } = await page.api(`POST ${ME}/keys/{key}/rotate`);
-      return showPage(<NewKey page={page} created={body} />);
+      return showPage(<NewKey page={page} created={body} user={user} />);
     },
   },
   {
@@ -255,14 +257,21 @@ function OwnCreationForm({ page, currency, problems, isFirst }: OwnCreationProps
 function createKey(page: PageCall): Promise<PageAnswer> {
   return submit({
     send: async () => {
+      const { body: user } = await page.api(`GET ${ME}`);
       const { body } = await page.api(`POST ${ME}/keys`, { body: readBody(page.form, FORM) });
-      return showPage(<NewKey page={page} created={body} />, 201);
+      return showPage(<NewKey page={page} created={body} user={user} />, 201);
     },
     refused: (problems) => showOwn(page, problems),
   });
 }
 
-function NewKey({ page, created }: { page: PageCall; created: KeyWithSecretView }) {
+interface NewKeyProps {
+  readonly page: PageCall;
+  readonly created: KeyWithSecretView;
+  readonly user: OwnUserView;
+}
+
+function NewKey({ page, created, user }: NewKeyProps) {
   return (
     <Layout page={page} title="Your new API key">
       <ShownOnce
@@ -270,13 +279,8 @@ function NewKey({ page, created }: { page: PageCall; created: KeyWithSecretView 
         label={`API key "${created.name}"`}
         value={created.key}
         back={{ path: pathOf(page), text: "To your keys" }}
-      >
-        <p>
-          OpenAI clients use the base URL <code class="break">{page.gatewayUrl}/v1</code>, Anthropic clients{" "}
-          <code class="break">{page.gatewayUrl}</code>. Snippets for your models are on the page{" "}
-          <em>Your keys</em>.
-        </p>
-      </ShownOnce>
+      />
+      <KeySnippets page={page} created={created} currency={user.organization.currency} />
     </Layout>
   );
 }

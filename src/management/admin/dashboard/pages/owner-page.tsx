@@ -37,8 +37,10 @@ interface OwnerPage<Of extends Scope> {
   ) => Promise<{ readonly body: Views[Of]; readonly headers?: Readonly<Record<string, string>> }>;
   /** Content above the limits. */
   readonly describe: (page: OrganizationPageCall, one: Views[Of], limits: LimitListView) => Child;
+  /** Its users and keys. Omitted: it has none. */
+  readonly showOwned?: (page: OrganizationPageCall, one: Views[Of]) => Promise<Child>;
   /** Content below the settings. */
-  readonly showRest: (page: OrganizationPageCall, one: Views[Of]) => Child | Promise<Child>;
+  readonly showActions: (page: OrganizationPageCall, one: Views[Of]) => Child;
 }
 
 /** Returns the path of the current page. */
@@ -69,19 +71,19 @@ export function createOwnerRoutes<Of extends Scope>(kind: OwnerPage<Of>): readon
 }
 
 async function renderOwner<Of extends Scope>(
-  { scope, title, settings, describe, showRest }: OwnerPage<Of>,
+  { scope, title, settings, describe, showOwned, showActions }: OwnerPage<Of>,
   page: OrganizationPageCall,
   one: Views[Of],
   { texts, problems, etag }: FormState,
 ): Promise<PageAnswer> {
   const path = ownerPath(page, scope);
   const hasModels = settings.some(({ row }) => row.kind.notation === "models");
-  const [limits, use, changes, catalog, rest] = await Promise.all([
+  const [limits, use, changes, catalog, owned] = await Promise.all([
     readLimits(page, scope),
     readUseOf(page, { filter: `${scope}_id`, value: one.id }),
     readChanges(page, one.id),
     hasModels ? page.api("GET /api/catalog") : null,
-    showRest(page, one),
+    showOwned?.(page, one),
   ]);
   const heading = (
     <>
@@ -95,6 +97,7 @@ async function renderOwner<Of extends Scope>(
       {describe(page, one, limits)}
       {use}
       <OwnerLimits {...{ page, scope, path, raises: one.raises, limits, problems }} />
+      {owned}
       {changes}
       <details id="settings" open={problems.size > 0}>
         <summary>
@@ -111,7 +114,7 @@ async function renderOwner<Of extends Scope>(
           />
         </VersionedForm>
       </details>
-      {rest}
+      {page.canChange ? showActions(page, one) : null}
     </Layout>,
     problems,
   );

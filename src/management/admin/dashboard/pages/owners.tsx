@@ -32,33 +32,31 @@ export const userRoutes = [
     deleted: "owner_deleted",
     read: (page) => page.api("GET /api/organizations/{organization}/users/{user}"),
     describe: (page, user, limits) => <UserSummary page={page} user={user} limits={limits} />,
-    showRest: showUserRest,
-  }),
-  ...createDisabledRoutes("user", { disable: "user_disabled", enable: "user_enabled" }),
-];
-
-async function showUserRest(page: OrganizationPageCall, user: UserView) {
-  const path = ownerPath(page, "user");
-  return (
-    <>
+    showOwned: async (page, user) => (
       <OwnedKeys
         page={page}
         keys={await readKeysOf(page, "user", user.id)}
         owner={{ kind: "user", id: user.id }}
         empty="No API keys of this user yet."
       />
-      {page.canChange ? (
-        <div class="columns">
-          <DisabledSwitch
-            page={page}
-            path={path}
-            isDisabled={user.disabled}
-            meaning="Requests with API keys of this user return 403"
-          />
-          <OwnerDeletion page={page} what="user" owner={user} path={path} />
-        </div>
-      ) : null}
-    </>
+    ),
+    showActions: (page, user) => <UserActions page={page} user={user} />,
+  }),
+  ...createDisabledRoutes("user", { disable: "user_disabled", enable: "user_enabled" }),
+];
+
+function UserActions({ page, user }: Omit<UserSummaryProps, "limits">) {
+  const path = ownerPath(page, "user");
+  return (
+    <div class="columns">
+      <DisabledSwitch
+        page={page}
+        path={path}
+        isDisabled={user.disabled}
+        meaning="Requests with API keys of this user return 403"
+      />
+      <OwnerDeletion page={page} what="user" owner={user} path={path} />
+    </div>
   );
 }
 
@@ -113,7 +111,7 @@ export const userListRoutes = createOwnerListRoutes<UserView>({
   states: ["active", "cap_reached", "disabled"],
   owners: ["group"],
   settings: USER_FORM,
-  disabled: "Requests with its API keys return 403 until you enable it.",
+  disabled: "Requests with API keys of disabled users return 403 until you enable them.",
   read: (page, query) => page.api("GET /api/organizations/{organization}/users", { query }),
   columnsOf: userColumns,
   empty:
@@ -154,12 +152,15 @@ export const groupRoutes = createOwnerRoutes({
   deleted: "owner_deleted",
   read: (page) => page.api("GET /api/organizations/{organization}/groups/{group}"),
   describe: (_, group, limits) => <GroupSummary group={group} limits={limits} />,
-  showRest: showGroupRest,
+  showOwned: showOwnedByGroup,
+  showActions: (page, group) => (
+    <OwnerDeletion page={page} what="group" owner={group} path={ownerPath(page, "group")} />
+  ),
 });
 
 const SHOWN_USERS = "20";
 
-async function showGroupRest(page: OrganizationPageCall, group: GroupView) {
+async function showOwnedByGroup(page: OrganizationPageCall, group: GroupView) {
   const query = {
     ...pageQueryOf(page),
     sort: "-spend",
@@ -179,7 +180,6 @@ async function showGroupRest(page: OrganizationPageCall, group: GroupView) {
         owner={{ kind: "group", id: group.id }}
         empty="No API keys are assigned to this group. API keys of its users also count for it, unless they are assigned to another group."
       />
-      <OwnerDeletion page={page} what="group" owner={group} path={ownerPath(page, "group")} />
     </>
   );
 }

@@ -1,5 +1,6 @@
 /** *Requests*: recent requests over time and one by one, of an organization or of one's own. */
 import { AdminError } from "../../admin-error.ts";
+import { describeProblems } from "../form.ts";
 import { readKeyNames } from "../../api/names.ts";
 import { openStream } from "../../api/usage-export.ts";
 import { parseOwnerId } from "../owner-texts.ts";
@@ -136,7 +137,7 @@ async function tryToRead(explored: Explored, choice: RequestChoice): Promise<Rea
     return { list: list.body, counts: counts?.body ?? null, problem: null };
   } catch (error) {
     if (!(error instanceof AdminError) || error.status !== 400) throw error;
-    return { list: NOTHING, counts: null, problem: error.message };
+    return { list: NOTHING, counts: null, problem: describeProblems(error) };
   }
 }
 

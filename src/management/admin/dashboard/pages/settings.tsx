@@ -1,6 +1,4 @@
 /** *Inference settings*: caps, budget, alert channels, defaults of new keys. */
-import type { Child } from "hono/jsx";
-import { isGroup } from "../../../../shared/settings/group.ts";
 import { ORGANIZATION_SETTINGS } from "../../../../shared/settings/organization.ts";
 import type { Settings } from "../../../../shared/settings/setting.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showForm } from "../page.ts";
@@ -9,7 +7,7 @@ import { Emails, FurtherWebhooks, Webhook } from "../parts/webhook.tsx";
 import { readLimits } from "../parts/limits.tsx";
 import { askFirst, isSure, Layout, Section } from "../parts/layout.tsx";
 import { OwnerLimits } from "../parts/raises.tsx";
-import { SettingFields } from "../parts/setting-fields.tsx";
+import { FoldedFields, SettingFields } from "../parts/setting-fields.tsx";
 import { createSettingsRoutes, type FormState, RAISE_FIELDS, VersionedForm } from "../settings-page.tsx";
 import { type FormSetting, listFormSettings, listProblemFields } from "../setting-form.ts";
 import type { OrganizationView } from "../views.ts";
@@ -81,9 +79,8 @@ async function renderSettings(
 
 type AllSettingsProps = Omit<FormState, "etag"> & { readonly page: OrganizationPageCall };
 
-/** Name, limits, a fieldset per group, and the operator's settings. */
+/** Name and limits, then folds of what is rarely changed. */
 function AllSettings({ page, texts, problems }: AllSettingsProps) {
-  const isName = ({ row }: FormSetting) => row.kind.notation === "text";
   const own = OWN.filter(({ path }) => !path.includes("."));
   const common = {
     texts,
@@ -95,33 +92,42 @@ function AllSettings({ page, texts, problems }: AllSettingsProps) {
   };
   return (
     <>
-      <SettingFields settings={own.filter(isName)} {...common} />
-      <Fieldset legend="Spend of all keys together">
-        <SettingFields settings={own.filter((setting) => !isName(setting))} {...common} />
-      </Fieldset>
-      {Object.values(TABLE)
-        .filter(({ kind }) => isGroup(kind))
-        .map(({ apiName, label }) => (
-          <Fieldset legend={label}>
-            <SettingFields settings={ALL.filter(({ path }) => path.startsWith(`${apiName}.`))} {...common} />
-          </Fieldset>
-        ))}
+      <SettingFields settings={own.filter(isUsual)} {...common} />
+      <FoldedFields
+        title="Further limits and rules"
+        about="members, sessions, tokens per minute, strict caps, what clients see"
+        settings={own.filter((setting) => !isUsual(setting))}
+        {...common}
+      />
+      {GROUPS.map(({ apiName, label, about }) => (
+        <FoldedFields
+          title={label}
+          about={about}
+          settings={ALL.filter(({ path }) => path.startsWith(`${apiName}.`))}
+          {...common}
+        />
+      ))}
       {page.isOperator ? (
-        <Fieldset legend="Operator only">
-          <SettingFields settings={ALL.filter((setting) => !OWN.includes(setting))} {...common} />
-        </Fieldset>
+        <FoldedFields
+          title="Operator only"
+          about="currency, suspension"
+          settings={ALL.filter((setting) => !OWN.includes(setting))}
+          {...common}
+        />
       ) : null}
     </>
   );
 }
 
-function Fieldset({ legend, children }: { legend: string; children?: Child }) {
-  return (
-    <fieldset>
-      <legend>{legend}</legend>
-      {children}
-    </fieldset>
-  );
+const { name, limits: limitsRow, notifications, modelNames, keyDefaults } = ORGANIZATION_SETTINGS;
+const GROUPS = [
+  { ...notifications, about: "dashboard, email, webhook, forecast, sudden spend, summaries" },
+  { ...modelNames, about: "aliases, default model" },
+  { ...keyDefaults, about: "limits and requests per minute of a new API key" },
+];
+
+function isUsual({ path }: FormSetting): boolean {
+  return path === name.apiName || path === limitsRow.apiName;
 }
 
 function AfterLeak({ page }: { page: OrganizationPageCall }) {

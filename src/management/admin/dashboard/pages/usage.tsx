@@ -2,6 +2,7 @@
 import { AdminError } from "../../admin-error.ts";
 import { readKeyNames } from "../../api/names.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
+import { describeProblems } from "../form.ts";
 import { daysIn, rangeBefore } from "../../../../shared/time/day-range.ts";
 import { formatCount, formatCountOf, formatExactTime, formatMoney, formatTickCount } from "../../format.ts";
 import { describeWanted, resolveOwners } from "../owner-texts.ts";
@@ -85,7 +86,7 @@ async function tryToRead(page: OrganizationPageCall): Promise<{ shown: Shown; pr
     const tags = { kept: 0, most: 0, has_other: false, names: [] };
     return {
       shown: { choice, rows: [], before: [], completeFrom: null, tags, latency: null },
-      problem: error.message,
+      problem: describeProblems(error),
     };
   }
 }
@@ -183,32 +184,43 @@ interface TotalFigure {
   readonly name: string;
   readonly figure: UsageFigure;
   readonly format: (value: number, currency: string) => string;
+  /** In addition, below the figure. */
+  readonly note?: (rows: readonly UsageRowView[]) => string;
 }
 
 const TOTALS: readonly TotalFigure[] = [
   { name: "Cost", figure: "cost_microcents", format: formatMoney },
   { name: "Requests", figure: "requests", format: formatCount },
-  { name: "Input tokens", figure: "input_tokens", format: formatCount },
-  { name: "Cached input tokens", figure: "cached_input_tokens", format: formatCount },
+  {
+    name: "Input tokens",
+    figure: "input_tokens",
+    format: formatCount,
+    note: (rows) => `plus ${formatCount(addUp(rows, "cached_input_tokens"))} cached`,
+  },
   { name: "Output tokens", figure: "output_tokens", format: formatCount },
 ];
 
 function Totals({ shown, currency }: FiguresProps) {
   const { range } = shown.choice;
   const isCompared = !isOfListedRequests(shown.choice);
-  const totals = TOTALS.map(({ name, figure, format }) => {
+  const totals = TOTALS.map(({ name, figure, format, note }) => {
     const [now, before] = [addUp(shown.rows, figure), addUp(shown.before, figure)];
-    return { name, text: format(now, currency), change: isCompared ? describeChange(now, before) : "" };
+    const change = isCompared ? describeChange(now, before) : "";
+    return {
+      name,
+      text: format(now, currency),
+      below: [note?.(shown.rows) ?? "", change].filter((part) => part !== "").join(", "),
+    };
   });
   const { from, to } = rangeBefore(range);
   return (
     <>
       <dl class="figures">
-        {totals.map(({ name, text, change }) => (
+        {totals.map(({ name, text, below }) => (
           <div>
             <dt>{name}</dt>
             <dd>
-              {text} <span class="below">{change}</span>
+              {text} <span class="below">{below}</span>
             </dd>
           </div>
         ))}

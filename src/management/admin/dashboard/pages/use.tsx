@@ -3,6 +3,7 @@ import type { Child } from "hono/jsx";
 import { dayAt } from "../../../../shared/time/calendar.ts";
 import { addDays, type DayRange } from "../../../../shared/time/day-range.ts";
 import { AdminError } from "../../admin-error.ts";
+import { describeProblems } from "../form.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { FilterProblem } from "../parts/filter-fields.tsx";
 import { USED_THINGS, type UsedThing } from "../parts/inline.tsx";
@@ -115,7 +116,7 @@ async function showUse(page: OrganizationPageCall): Promise<PageAnswer> {
     return show(await readUseOf(page, { filter: thing, value }));
   } catch (error) {
     if (!(error instanceof AdminError) || error.status !== 400) throw error;
-    return show(<FilterProblem text={error.message} />, 400);
+    return show(<FilterProblem text={describeProblems(error)} />, 400);
   }
 }
 

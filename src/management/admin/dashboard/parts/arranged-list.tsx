@@ -14,7 +14,7 @@ import { Choice, FilterProblem, OwnerField } from "./filter-fields.tsx";
 import { Time } from "./inline.tsx";
 import { PAGE_SIZE, RowTable, type RowTableColumns, searchOf } from "./table.tsx";
 import { AdminError } from "../../admin-error.ts";
-import { splitProblems } from "../form.ts";
+import { describeProblems } from "../form.ts";
 
 /** Highest spend first. */
 const USUAL_SORT = "-spend";
@@ -78,8 +78,7 @@ export async function readArranged<Item>(
     return { ...(await read(query)).body, problem: null, owners };
   } catch (error) {
     if (!(error instanceof AdminError) || error.status !== 400) throw error;
-    const problem = [...splitProblems(error).values()].join("; ");
-    return { data: [], next: null, total_count: 0, problem, owners };
+    return { data: [], next: null, total_count: 0, problem: describeProblems(error), owners };
   }
 }
 

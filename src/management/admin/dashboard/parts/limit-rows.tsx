@@ -6,8 +6,8 @@ import { Hints, Understood } from "./fields.tsx";
 
 const KIND_WORDS = { cap: "hard cap", budget: "budget" } as const;
 /** Rows to fill in, the usual ones first. */
-const EMPTY_ROWS = LIMIT_KINDS.flatMap((kind) =>
-  (["month", "day", "week", "total"] as const).map((period) => `${period} ${kind} `),
+const EMPTY_ROWS = (["month", "day", "week", "total"] as const).flatMap((period) =>
+  LIMIT_KINDS.map((kind) => `${period} ${kind} `),
 );
 const MOST_EMPTY = 2;
 

@@ -10,7 +10,7 @@ import { NO_PROBLEMS } from "../form.ts";
 import { Section } from "./layout.tsx";
 import { RowTable, type RowTableColumns } from "./table.tsx";
 
-const SHOWN_KEYS = "50";
+const SHOWN_KEYS = "20";
 
 /** Reads the first keys of a user or a group. */
 export async function readKeysOf(
@@ -33,13 +33,18 @@ interface OwnedKeysProps {
 
 export function OwnedKeys({ page, keys, owner, empty }: OwnedKeysProps) {
   const { base, canChange } = page;
+  const owned = `${fieldOfOwner(owner.kind)}=${owner.id}`;
   return (
     <Section id="keys" title="API keys">
       <RowTable label="Its keys" class="list" columns={keyColumns(page)} rows={keys.data} empty={empty} />
-      {keys.has_more ? <p class="quiet">These are the first {keys.data.length}.</p> : null}
+      {keys.has_more ? (
+        <p>
+          <a href={`${base}/keys?${owned}`}>All API keys that count for it</a>
+        </p>
+      ) : null}
       {canChange ? (
         <p>
-          <a class="button quiet" href={`${base}/keys/new?${fieldOfOwner(owner.kind)}=${owner.id}`}>
+          <a class="button quiet" href={`${base}/keys/new?${owned}`}>
             Create an API key
           </a>
         </p>
@@ -72,10 +77,9 @@ interface DeletionProps {
   readonly path: string;
 }
 
-/** Deletion of a user or a group, with its keys or without, for authorized users. */
+/** Deletion of a user or a group, with its keys or without. */
 export function OwnerDeletion({ page, what, owner, path }: DeletionProps) {
   const { name, key_count: keyCount } = owner;
-  if (!page.canChange) return null;
   return (
     <Section class="card" id="delete" title="Delete">
       <p>

@@ -36,6 +36,28 @@ export function SettingFields({ settings, ...common }: SettingFieldsProps) {
   );
 }
 
+interface FoldProps extends SettingFieldsProps {
+  readonly title: string;
+  /** The fields in a few words. */
+  readonly about: string;
+}
+
+/** Fields that few readers need. A link to a field unfolds them, and so does a problem of a field. */
+export function FoldedFields({ title, about, ...fields }: FoldProps) {
+  const names = fields.settings.map(inputName);
+  const isWrong = [...fields.problems.keys()].some((field) =>
+    names.some((name) => field === name || field.startsWith(`${name}.`)),
+  );
+  return (
+    <details class="fold" open={isWrong}>
+      <summary>
+        {title} <span class="below">{about}</span>
+      </summary>
+      <SettingFields {...fields} />
+    </details>
+  );
+}
+
 type SettingFieldProps = Omit<SettingFieldsProps, "settings"> & { readonly setting: FormSetting };
 
 function SettingField(props: SettingFieldProps) {
