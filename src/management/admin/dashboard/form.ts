@@ -8,7 +8,7 @@ import { parsePairs } from "../../../shared/settings/parse-pairs.ts";
 import type { Notation } from "../../../shared/settings/setting.ts";
 import { capitalize } from "../../../shared/text/capitalize.ts";
 import { AdminError, invalidField } from "../admin-error.ts";
-import { spellOut } from "../format.ts";
+import { amountText, spellOut } from "../format.ts";
 
 /**
  * Kind of a field: the notation of a setting, or `line`, a text whose empty value is null, or `default`, an
@@ -187,10 +187,21 @@ export function splitProblems(error: AdminError): Problems {
   for (const part of parts) {
     const match = /^`([\w.-]+)`: ([\s\S]+)$/.exec(part);
     const field = match?.[1] ?? (part === error.message ? error.param : null) ?? "";
-    const text = match?.[2] ?? part;
+    const text = nameAmounts(match?.[2] ?? part);
     if (text !== "") problems.set(field, problems.has(field) ? `${problems.get(field)}; ${text}` : text);
   }
   return problems;
+}
+
+const CENTS =
+  /^(expected )a whole number of cents from (\d+) to (\d+)(?:, or null for none)?, found (-?\d+)$/;
+
+/** The API counts cents where forms have amounts: "expected an amount from 0.00 to 90000000.00, found …". */
+function nameAmounts(text: string): string {
+  return text.replace(CENTS, (_, expected: string, ...cents: string[]) => {
+    const [from, to, found] = cents.map((amount) => amountText(Number(amount)));
+    return `${expected}an amount from ${from} to ${to}, found ${found}`;
+  });
 }
 
 /** Returns the problems of a list's filters, each with its label: "Tag: expected …". */

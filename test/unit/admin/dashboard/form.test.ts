@@ -59,6 +59,13 @@ describe("pickChanges", () => {
 });
 
 describe("splitProblems", () => {
+  it("has amounts as a form has them, where the API counts cents", () => {
+    const message =
+      "`limits.0.cents`: expected a whole number of cents from 0 to 9000000000, found 9999999999900";
+    const [[, text] = []] = splitProblems(new AdminError("invalid_parameter", { message }));
+    expect(text).toBe("expected an amount from 0.00 to 90000000.00, found 99999999999.00");
+  });
+
   it("gives each field its part of the message", () => {
     const message = "`a`: expected x; `b.0`: there is none; did you mean `c`?; `d`: required, but missing";
     expect([...splitProblems(new AdminError("invalid_parameter", { message }))]).toEqual([
