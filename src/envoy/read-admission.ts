@@ -58,7 +58,7 @@ export function readAdmission(
       { request_id: awaited.requestId },
       "request rejected: the worker that admitted it has ended",
     );
-    return refuse(new GatewayError("gateway_unavailable"), awaited, reader);
+    return refuse(new GatewayError("gateway_unavailable"), { ...awaited, identity: awaited }, reader);
   }
   const { decision, decisionPromise } = deferred;
   return decision === null ? decisionPromise.then(readDecision) : readDecision(decision);
@@ -80,7 +80,8 @@ function refuseUnadmitted(headers: Message<"HeaderMap"> | undefined, reader: Adm
     "request without admission rejected: ext_authz did not run before ext_proc; check the filter chain",
   );
   const requestId = findHeader(headers, "x-request-id") ?? "";
-  return refuse(new GatewayError("internal_error"), { requestId, protocol: "chat", rate: null }, reader);
+  const context = { identity: { requestId }, protocol: "chat", rate: null } as const;
+  return refuse(new GatewayError("internal_error"), context, reader);
 }
 
 function refuse(error: GatewayError, context: ReplyContext, { protocols }: AdmissionReader): ReadAdmission {

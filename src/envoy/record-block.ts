@@ -15,7 +15,7 @@ import type { StreamServices } from "./stream-services.ts";
 
 export interface BlockServices extends Pick<StreamServices, "createExchange" | "deferred" | "protocols"> {
   readonly recordBlockedResponse: (
-    request: Pick<Admission, "organizationId" | "requestId">,
+    request: { readonly organizationId: string; readonly requestId: string },
     status: number,
     error: GatewayError,
   ) => void;

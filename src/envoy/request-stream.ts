@@ -160,7 +160,7 @@ export class RequestStream implements ProcessListener {
       request: { admission, lateHeaders, call },
       headers: readRequestHeaders(received.headers),
       query: queryOf(findHeader(received.headers, ":path")),
-      body: new CollectedBody(this.#services.collecting, admission),
+      body: new CollectedBody(this.#services.collecting, admission.caller),
     };
     this.#enter(phase);
     // Envoy sends no body message for a request without a body.
@@ -245,7 +245,7 @@ export class RequestStream implements ProcessListener {
     if (response.kind === "error") {
       const body = new ErrorBody({
         budget: collecting.budget,
-        owner: request.admission,
+        owner: request.admission.caller,
         onRead: (bytes) =>
           this.#close(request, response.onBody(withoutByteOrderMark(bytes)), createImmediateReply),
         onLate: (replied) => this.#turns.waitFor(replied),
@@ -260,7 +260,7 @@ export class RequestStream implements ProcessListener {
     const ofRequest = [...request.lateHeaders, ...response.budgetHeaders];
     if (response.kind === "whole") {
       set.push(...ofRequest);
-      const body = new CollectedBody(collecting, request.admission);
+      const body = new CollectedBody(collecting, request.admission.caller);
       this.#enter({ name: "collecting", request, routed, response, changed: { set, remove }, body });
       return;
     }
@@ -341,7 +341,7 @@ export class RequestStream implements ProcessListener {
     const error = GatewayError.from(thrown);
     if (error.code === "internal_error") {
       this.#services.logger.error(
-        { request_id: admission.requestId, err: error.cause ?? error },
+        { request_id: admission.identity.requestId, err: error.cause ?? error },
         "request failed",
       );
     }
@@ -390,7 +390,7 @@ export class RequestStream implements ProcessListener {
   /** Aborts the stream. The phase stays: the transport delivers no more messages and reports the end. */
   #breakOff(error: unknown): void {
     const phase = this.#phase;
-    const requestId = "request" in phase ? phase.request?.admission.requestId : undefined;
+    const requestId = "request" in phase ? phase.request?.admission.identity.requestId : undefined;
     this.#services.logger.error({ request_id: requestId, err: error }, "exchange interrupted");
     if (phase.name !== "ended") this.#call.fail("internal error");
   }

@@ -144,13 +144,17 @@ class Owner {
   async open(key: TestKey, { isEntered, record, opening }: OwnerPlan): Promise<void> {
     const requestId = createId("req", nowMs);
     const identity = { ...(await createIdentity(timed.store, key)), requestId };
-    const { organizationId } = identity;
+    const { organizationId, route, month, day, currency } = identity;
     const { keyId, hash: presentedHash } = key;
-    const asked = { organizationId, keyId, presentedHash, requestId, route: identity.route };
+    const asked = { organizationId, keyId, presentedHash, requestId, route };
     if (isEntered) await timed.store.admit({ ...asked, bucket: "requests", metered: true, promptTokens: 0 });
     this.#next = record;
     this.#account = await this.#settlement.open(
-      createOpenInput({ ...identity, owners: "", session: null, tags: "", isEntered }),
+      createOpenInput({
+        identity: { requestId, route, month, day },
+        caller: { organizationId, keyId, currency },
+        limits: { isEntered },
+      }),
     );
     if (!isEntered || opening === null) return;
     this.#next = opening;

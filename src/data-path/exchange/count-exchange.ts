@@ -75,8 +75,8 @@ export class CountExchange implements UpstreamCall {
   constructor(admission: Admission, services: CountServices) {
     this.admission = admission;
     this.services = services;
-    this.#counted = new CountedBody(services.budget, admission);
-    this.#reported = services.ends.expect(admission.requestId);
+    this.#counted = new CountedBody(services.budget, admission.caller);
+    this.#reported = services.ends.expect(admission.identity.requestId);
   }
 
   get modelId(): string | null {
@@ -91,7 +91,7 @@ export class CountExchange implements UpstreamCall {
       if (turn !== undefined) await turn;
       const protocol = protocols[this.admission.protocol];
       const parsed = await this.#counted.work(protocol.readBody(body));
-      const model = catalog().requireModel(parsed.model, this.admission);
+      const model = catalog().requireModel(parsed.model, this.admission.caller);
       const read = withoutSession(parsed, model.profile);
       this.#model = model;
       const translation = chooseTranslation(protocol, model, protocols);
@@ -146,7 +146,7 @@ export class CountExchange implements UpstreamCall {
 
   /** Response body for the client. */
   async estimateCount({ model, counting, prompt }: CountRequest): Promise<object> {
-    const subject = { model: model.id, organizationId: this.admission.organizationId };
+    const subject = { model: model.id, organizationId: this.admission.caller.organizationId };
     const tokens = await this.services.estimator.countPrompt(subject, prompt.text);
     this.finish(200, null);
     return counting.formatCount(tokens + prompt.media * MEDIA_TOKENS);
@@ -228,9 +228,9 @@ class RoutedCount implements RoutedCall {
     const retryAfter = start.retryAfter ?? null;
     const { startupSeconds, id } = this.#count.model;
     const { admission, services } = this.#exchange;
-    const { protocol, requestId } = admission;
+    const { protocol, identity } = admission;
     const error = mapUpstreamError({ status, retryAfter, body, startupSeconds, model: id, protocol });
-    logFailedUpstream(services.logger, { requestId, model: id }, error, status);
+    logFailedUpstream(services.logger, { requestId: identity.requestId, model: id }, error, status);
     return error;
   }
 }

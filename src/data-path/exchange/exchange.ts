@@ -66,8 +66,8 @@ export class Exchange implements UpstreamCall, ExchangeHost {
     this.protocol = protocol;
     this.services = services;
     this.#wantsCost = wantsCost;
-    this.#counted = new CountedBody(services.budget, admission);
-    this.#reported = services.ends.expect(admission.requestId);
+    this.#counted = new CountedBody(services.budget, admission.caller);
+    this.#reported = services.ends.expect(admission.identity.requestId);
   }
 
   get admission(): Admission {
@@ -80,7 +80,7 @@ export class Exchange implements UpstreamCall, ExchangeHost {
 
   get formattedCost(): string | null {
     if (this.#settled === null) return null;
-    return `${formatDecimal(this.#settled.costMicrocents)} ${this.#admission.currency}`;
+    return `${formatDecimal(this.#settled.costMicrocents)} ${this.#admission.caller.currency}`;
   }
 
   get modelId(): string | null {
@@ -104,13 +104,13 @@ export class Exchange implements UpstreamCall, ExchangeHost {
         await this.#counted.work(this.protocol.readBody(body)),
       );
       const requestedModel = (this.#requestedModel = sanitizeModelName(parsed.model));
-      const model = (this.#model = catalog().requireModel(parsed.model, this.#admission));
+      const model = (this.#model = catalog().requireModel(parsed.model, this.#admission.caller));
       const target = targetOf(model, parsed.model);
       const { body: read, admission } = takeSession(parsed, model.profile, this.#admission);
       this.#admission = admission;
       const translation = atEndpoint(chooseTranslation(this.protocol, model, protocols), admission.endpoint);
       const request = translation.parseRequest(read);
-      const write = oneStep(() => new UpstreamDraft(request, target, admission.isStrict, read.value));
+      const write = oneStep(() => new UpstreamDraft(request, target, admission.limits.isStrict, read.value));
       const draft = await this.#counted.work(write);
       budget.checkUpstreamBody(draft.byteLength);
       this.#counted.made(measureParsed(read) + draft.byteLength);
@@ -207,7 +207,7 @@ export class Exchange implements UpstreamCall, ExchangeHost {
   }
 
   get named(): { readonly requestId: string; readonly model: string | null } {
-    return { requestId: this.#admission.requestId, model: this.modelId };
+    return { requestId: this.#admission.identity.requestId, model: this.modelId };
   }
 
   /** Names of the request in the list of recent requests. */

@@ -20,7 +20,7 @@ export interface Reply {
 
 /** Input of the contract's headers. `rate` is null if no API key is known. */
 export interface ReplyContext {
-  readonly requestId: string;
+  readonly identity: { readonly requestId: string };
   readonly protocol: ProtocolName;
   readonly rate: RateState | null;
   /** Remaining amounts of the caps. Omitted if unknown or hidden. */
@@ -37,7 +37,7 @@ export function formatIdHeaders(requestId: string): Header[] {
 
 /** Headers of every response to a client. */
 function formatContractHeaders(context: ReplyContext): Header[] {
-  const headers = formatIdHeaders(context.requestId);
+  const headers = formatIdHeaders(context.identity.requestId);
   if (context.rate === null) headers.push([REMAINING_HEADER, "0"]);
   else headers.push(...formatRateHeaders(context.rate, context.protocol));
   if (context.headroom !== undefined) headers.push(...context.headroom);
@@ -76,6 +76,6 @@ export function createErrorReply(error: GatewayError, protocol: Protocol, contex
   return {
     status: error.status(context.protocol),
     headers,
-    body: protocol.formatError(error, context.requestId),
+    body: protocol.formatError(error, context.identity.requestId),
   };
 }

@@ -66,7 +66,7 @@ export class RoutedExchange implements RoutedCall {
       model: target,
       estimatedInputTokens: account.estimatedInputTokens,
       nowMs: exchange.services.nowMs,
-      requestId: exchange.admission.requestId,
+      requestId: exchange.admission.identity.requestId,
       describeCost: wantsCost ? account.describeCost : null,
     });
     account.observe(answer);

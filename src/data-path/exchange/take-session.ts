@@ -16,11 +16,13 @@ export function takeSession(
   admission: Admission,
 ): { readonly body: RequestBody; readonly admission: Admission } {
   const named = body.value[SESSION_FIELD] ?? null;
-  const session = admission.session ?? (named === null ? null : readSessionName(named, SESSION_FIELD));
-  refuseBudgetWithoutSession({ session, sessionBudgetCents: admission.sessionBudgetCents });
+  const { identity, limits } = admission;
+  const session = identity.session ?? (named === null ? undefined : readSessionName(named, SESSION_FIELD));
+  refuseBudgetWithoutSession({ session, sessionBudgetCents: limits.sessionBudgetCents });
   return {
     body: withoutSession(body, profile),
-    admission: session === admission.session ? admission : { ...admission, session },
+    admission:
+      session === identity.session ? admission : { ...admission, identity: { ...identity, session } },
   };
 }
 

@@ -9,7 +9,7 @@ import type { Admission } from "./admission.ts";
 import { REFUSAL_FIELDS } from "./refusal-fields.ts";
 
 export function createConcurrencyError(
-  key: Pick<Admission, "organizationId" | "keyId" | "keyName">,
+  key: Pick<Admission["caller"], "organizationId" | "keyId" | "keyName">,
   limit: number | null,
   dashboard: DashboardAddress,
 ): GatewayError {

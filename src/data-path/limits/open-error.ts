@@ -32,13 +32,14 @@ export type OpenRefusal = Exclude<OpenRecordResult, { outcome: "opened" | "exist
  */
 export function createOpenError(
   refusal: OpenRefusal,
-  admission: Admission,
+  admission: Pick<Admission, "identity" | "caller">,
   requested: RequestedHold | null,
   dashboard: DashboardAddress,
 ): GatewayError {
-  const { organizationId, keyId, organizationName, keyName, currency, day } = admission;
+  const { identity, caller } = admission;
+  const { organizationId, keyId, organizationName, keyName, currency } = caller;
   if (refusal.outcome === "concurrency_limited") {
-    return createConcurrencyError(admission, refusal.limit, dashboard);
+    return createConcurrencyError(caller, refusal.limit, dashboard);
   }
   if (refusal.outcome === "currency_changed") {
     const message = `The organization changed its currency from ${currency} to ${refusal.currency} during this request. Send the request again.`;
@@ -49,7 +50,7 @@ export function createOpenError(
   }
   const { heldMicrocents, ownerName, ...figures } = refusal.figures;
   const scope = SCOPES[refusal.outcome];
-  const { userId, groupId } = parseOwnerIds(admission.owners);
+  const { userId, groupId } = parseOwnerIds(identity.owners ?? "");
   const names = { key: keyName, user: ownerName, group: ownerName, organization: organizationName };
   const ownerIds = { key: null, user: userId, group: groupId, organization: null };
   const cap = {
@@ -60,7 +61,7 @@ export function createOpenError(
     ownerId: ownerIds[scope],
     name: names[scope],
     currency,
-    day,
+    day: identity.day,
     ...(requested === null ? {} : describeRequested(requested, heldMicrocents)),
   };
   return createCapError(cap, dashboard);

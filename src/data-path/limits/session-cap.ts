@@ -12,7 +12,7 @@ import { type RequestedHold, describeAffordable, formatFigures } from "./spend-c
  */
 export function createSessionCapError(
   { spentMicrocents, heldMicrocents, capCents }: SessionFigures,
-  { session, keyName, currency }: Pick<Admission, "session" | "keyName" | "currency">,
+  { identity: { session }, caller: { keyName, currency } }: Pick<Admission, "identity" | "caller">,
   requested: RequestedHold | null,
 ): GatewayError {
   const cap = `The cap of ${formatCents(capCents, currency)} for session "${session ?? ""}" of API key "${keyName}"`;

@@ -13,13 +13,13 @@ export const SESSION_FIELD = "session_id";
 
 /** Session fields of a request's headers. */
 export interface SessionHeaders {
-  /** Sanitized name; null: the headers name none. */
-  readonly session: string | null;
+  /** Sanitized name; undefined: the headers name none. */
+  readonly session: string | undefined;
   /** Budget of the session from now on, in cents; null: not sent. */
   readonly sessionBudgetCents: number | null;
 }
 
-export const NO_SESSION: SessionHeaders = { session: null, sessionBudgetCents: null };
+export const NO_SESSION: SessionHeaders = { session: undefined, sessionBudgetCents: null };
 const NAME = /^[\x21-\x7e](?:[\x20-\x7e]{0,126}[\x21-\x7e])?$/;
 const NAME_VALUES = "expected 1 to 128 printable ASCII characters, without a space at either end";
 /** Digits of the hash that distinguishes names with a credential. */
@@ -31,7 +31,7 @@ export function readSessionHeaders(headers: Readonly<Record<string, string | und
   const budget = headers[SESSION_BUDGET_HEADER.name];
   if (header === undefined && budget === undefined) return NO_SESSION;
   return {
-    session: header === undefined ? null : readSessionName(headers[header.name], header.title),
+    session: header === undefined ? undefined : readSessionName(headers[header.name], header.title),
     sessionBudgetCents: budget === undefined ? null : readBudget(budget),
   };
 }
@@ -52,7 +52,7 @@ export function readSessionName(name: unknown, param: string): string {
 
 /** Rejects a budget without a session. @throws GatewayError 400 `invalid_parameter` */
 export function refuseBudgetWithoutSession({ session, sessionBudgetCents }: SessionHeaders): void {
-  if (session !== null || sessionBudgetCents === null) return;
+  if (session !== undefined || sessionBudgetCents === null) return;
   const names = SESSION_HEADERS.map(({ title }) => `\`${title}\``).join(", ");
   const message = `the request names no session. Name one in ${names}, or \`${SESSION_FIELD}\` of the body.`;
   throw invalid(SESSION_BUDGET_HEADER.title, message);

@@ -54,8 +54,8 @@ export class UsageLists {
   }
 
   /** @throws GatewayError 400 `invalid_parameter`, 429 `rate_limit_exceeded` */
-  async read(admission: Admission, query: URLSearchParams): Promise<UsageList> {
-    const { organizationId, keyId, currency } = admission;
+  async read(admission: Pick<Admission, "caller" | "rate">, query: URLSearchParams): Promise<UsageList> {
+    const { organizationId, keyId, currency } = admission.caller;
     const range = readRange(query, admission.rate.timeMs);
     const startMs = this.#nowMs();
     this.#begin(organizationId, startMs);

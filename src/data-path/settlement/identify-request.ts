@@ -21,22 +21,23 @@ export function identifyRequest(
   { admission, model, requestedModel, request }: IdentifiedRequest,
   tagRows: Pick<TagRows, "of">,
 ): BilledRequest {
-  const { organizationId, month, keepsEndUser } = admission;
-  const allTags = addEndUser(admission.tags, keepsEndUser ? request.endUser : null);
+  const { identity, caller, limits } = admission;
+  const { organizationId } = caller;
+  const { month, session } = identity;
+  const allTags = addEndUser(identity.tags ?? "", caller.keepsEndUser ? request.endUser : null);
   const tags = allTags === "" ? undefined : allTags;
-  const { session, sessionBudgetCents, areSessionsCapped } = admission;
-  const isSessionCapped = session !== null && (areSessionsCapped || sessionBudgetCents !== null);
+  const hasCap = limits.areSessionsCapped || limits.sessionBudgetCents !== null;
   return {
     organizationId,
-    keyId: admission.keyId,
-    requestId: admission.requestId,
+    keyId: caller.keyId,
+    requestId: identity.requestId,
     month,
-    day: admission.day,
-    route: admission.route,
-    currency: admission.currency,
-    owners: admission.owners === "" ? undefined : admission.owners,
-    session: session ?? undefined,
-    isSessionCapped: isSessionCapped ? true : undefined,
+    day: identity.day,
+    route: identity.route,
+    currency: caller.currency,
+    owners: identity.owners,
+    session,
+    isSessionCapped: session !== undefined && hasCap ? true : undefined,
     model: model.id,
     requestedModel,
     tags,

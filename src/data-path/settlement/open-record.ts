@@ -91,14 +91,11 @@ export class RecordOpener {
     return true;
   }
 
-  #mayBegin(
-    { identity, estimatedInputTokens }: RequestAccount,
-    { isEntered, requestId, takenTokens }: Admission,
-  ): boolean {
-    if (!isEntered || !this.#isRedisAnswering) return false;
-    if (!isEstimateClose(takenTokens, estimatedInputTokens)) return false;
+  #mayBegin({ identity, estimatedInputTokens }: RequestAccount, { limits }: Admission): boolean {
+    if (!limits.isEntered || !this.#isRedisAnswering) return false;
+    if (!isEstimateClose(limits.takenTokens, estimatedInputTokens)) return false;
     // Old if Envoy took long to collect the body. In the future if the clock of the admitting host differs.
-    const admittedMs = timeOfId(requestId) ?? 0;
+    const admittedMs = timeOfId(identity.requestId) ?? 0;
     if (Math.abs(this.#options.clock.nowMs() - admittedMs) > MAX_ADMISSION_AGE_MS) return false;
     const { tags, tagRow, isSessionCapped } = identity;
     // `openRecord` checks the session's cap, and assigns the usage row of new tag combinations.
@@ -112,7 +109,7 @@ export class RecordOpener {
    */
   async open(account: RequestAccount, admission: Admission, worstCase: WorstCase): Promise<void> {
     const { store, patient, outage, dashboard } = this.#options;
-    const hasFallback = !admission.isStrict && outage.isInGrace(admission.organizationId);
+    const hasFallback = !admission.limits.isStrict && outage.isInGrace(admission.caller.organizationId);
     const record = describeRecord(account, admission);
     let opened: OpenedRecord;
     try {
@@ -144,8 +141,8 @@ export class RecordOpener {
     error: unknown,
   ): Promise<GatewayError | null> {
     const { outage, workerCount, dashboard } = this.#options;
-    const { isStrict, keyId, concurrencyLimit } = admission;
-    const { organizationId } = account.identity;
+    const { isStrict, concurrencyLimit } = admission.limits;
+    const { organizationId, keyId } = admission.caller;
     const unavailable = new GatewayError("gateway_unavailable", { cause: error });
     if (isStrict || !isUnreachable(error)) return unavailable;
     outage.missed(organizationId);
@@ -153,7 +150,7 @@ export class RecordOpener {
     // During the grace period this worker counts by itself, starting before the request is on disk, so that
     // simultaneous requests do not all fit.
     const fits = fitsShare(concurrencyLimit, workerCount(), this.#records.countInFlight(keyId));
-    if (!fits) return createConcurrencyError(admission, concurrencyLimit, dashboard);
+    if (!fits) return createConcurrencyError(admission.caller, concurrencyLimit, dashboard);
     this.#records.reserveSlot(account);
     const isOnDisk = await this.#putInSpool(account, "request rejected: not written to the spool");
     return isOnDisk ? null : unavailable;
@@ -188,7 +185,7 @@ export class RecordOpener {
 /** Builds the input of `openRecord`. */
 function describeRecord(
   { opened, promptFloorPrice }: RequestAccount,
-  { takenTokens, sessionBudgetCents }: Admission,
+  { limits: { takenTokens, sessionBudgetCents } }: Admission,
 ): RecordToOpen["record"] {
   const fields = { price: promptFloorPrice, takenTokens, ...opened };
   return sessionBudgetCents === null ? fields : { sessionBudgetCents, ...fields };
@@ -201,7 +198,7 @@ function describeRecord(
  */
 async function openRecord(store: Pick<Store, "openRecord">, input: RecordToOpen): Promise<OpenedRecord> {
   const { record, admission, worstCase, dashboard } = input;
-  let worstCaseMicrocents = admission.isStrict ? worstCase.microcents() : null;
+  let worstCaseMicrocents = admission.limits.isStrict ? worstCase.microcents() : null;
   let result = await store.openRecord(boundFloor(record, worstCaseMicrocents));
   if (result.outcome === "worst_case_required") {
     // Strict caps were enabled between the admission and this step.

@@ -11,12 +11,13 @@
 import type { Clock } from "../../shared/time/clock.ts";
 import { internalWait } from "../../shared/time/internal-waits.ts";
 import { GatewayError } from "../../shared/contract/errors.ts";
-import type { Admission } from "../limits/admission.ts";
+import type { Admission, EnteredAdmission } from "../limits/admission.ts";
 import type { GraceSpend } from "../grace/grace-spend.ts";
 import type { Logger } from "../../shared/host/logger.ts";
 import { type Price, priceInForce } from "../pricing/price.ts";
 import { NO_TOOLS } from "../pricing/tool-charges.ts";
 import type { Store } from "../store/types.ts";
+import type { KeyReference } from "../store/types/admission.ts";
 import type { EnteredRequest, RequestIdentity } from "../store/types/settlement.ts";
 import { NO_TOKENS } from "../../shared/usage/token-usage.ts";
 import { pause } from "../../shared/event-loop/wait.ts";
@@ -128,7 +129,7 @@ export class Settlement {
   }
 
   /** Mean output of a key's requests with token limits; 0 if unknown. */
-  meanOutput(owner: Pick<Admission, "organizationId" | "keyId">): number {
+  meanOutput(owner: KeyReference): number {
     return this.#outputMeans.of(owner);
   }
 
@@ -166,7 +167,7 @@ export class Settlement {
    */
   async open(input: OpenInput): Promise<RequestAccount> {
     const { admission, model } = input;
-    const prices = model.prices.get(admission.currency);
+    const prices = model.prices.get(admission.caller.currency);
     if (prices === undefined) throw new GatewayError("model_not_available_in_currency");
     const price = priceInForce(prices, this.#options.clock.nowMs());
     refuseUnpricedTier(price, model, input.request);
@@ -181,14 +182,10 @@ export class Settlement {
   }
 
   /** Removes a request that its admission has, or may have, entered among the open requests and that will not go upstream. */
-  abandon({
-    organizationId,
-    keyId,
-    requestId,
-    owners,
-    takenTokens,
-  }: EnteredRequest & Pick<Admission, "organizationId">): void {
-    this.#records.abandon(organizationId, { keyId, requestId, owners, takenTokens });
+  abandon({ caller, identity, limits }: EnteredAdmission): void {
+    const { organizationId, keyId } = caller;
+    const { requestId, owners } = identity;
+    this.#records.abandon(organizationId, { keyId, requestId, owners, takenTokens: limits.takenTokens });
   }
 
   /**
@@ -202,24 +199,11 @@ export class Settlement {
     error: GatewayError,
   ): void {
     const { store, logger } = this.#options;
-    const { organizationId, keyId, requestId, route, month, day, currency, tags, session } = admission;
-    const owners = admission.owners === "" ? undefined : admission.owners;
-    if (this.#records.markRefusalReported(requestId)) return;
+    const { organizationId, keyId, currency } = admission.caller;
+    const identity = { ...admission.identity, organizationId, keyId, model };
+    if (this.#records.markRefusalReported(identity.requestId)) return;
     this.#log({
-      identity: {
-        organizationId,
-        keyId,
-        requestId,
-        month,
-        day,
-        model,
-        requestedModel: requestedModel ?? undefined,
-        route,
-        currency,
-        tags,
-        owners,
-        session: session ?? undefined,
-      },
+      identity: { ...identity, currency, requestedModel: requestedModel ?? undefined },
       price: null,
       outcome: "refused",
       result,
@@ -229,26 +213,16 @@ export class Settlement {
       costMicrocents: 0n,
     });
     const checks = describeRefusal(error);
-    const recorded = store.recordRequest({
-      organizationId,
-      keyId,
-      requestId,
-      route,
-      model,
-      tags,
-      owners,
-      session: session ?? undefined,
-      ...result,
-      checks,
-    });
-    recorded.catch((error: unknown) =>
-      logger.warn({ request_id: requestId, err: error }, "rejected request not recorded"),
-    );
+    store
+      .recordRequest({ ...identity, ...result, checks })
+      .catch((error: unknown) =>
+        logger.warn({ request_id: identity.requestId, err: error }, "rejected request not recorded"),
+      );
   }
 
   /** Records that the client got an error in place of a response that is charged in full. */
   recordBlockedResponse(
-    request: Pick<Admission, "organizationId" | "requestId">,
+    request: Pick<RequestIdentity, "organizationId" | "requestId">,
     status: number,
     error: GatewayError,
   ): void {
@@ -276,7 +250,8 @@ export class Settlement {
   }
 
   #createAccount(input: OpenInput, price: Price): RequestAccount {
-    const { model, request, admission } = input;
+    const { model, request } = input;
+    const { caller, limits } = input.admission;
     const { estimator } = this.#options;
     return new RequestAccount({
       identity: identifyRequest(input, this.#tagRows),
@@ -287,9 +262,9 @@ export class Settlement {
       largestOutputTokens: largestOutputTokens(request, model),
       estimator,
       keeper: this.#keeper,
-      takenTokens: admission.takenTokens,
+      takenTokens: limits.takenTokens,
       onOutputCounted:
-        admission.takenTokens === null ? null : (tokens) => this.#outputMeans.learn(admission, tokens),
+        limits.takenTokens === null ? null : (tokens) => this.#outputMeans.learn(caller, tokens),
       ...estimatePrompt(input, estimator),
     });
   }

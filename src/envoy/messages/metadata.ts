@@ -33,7 +33,7 @@ export function formatLateRefusalMetadata(log: RefusalLog): Message<"Struct"> {
 }
 
 interface SentOnce {
-  readonly admission: Pick<Admission, "keyId" | "organizationId">;
+  readonly admission: { readonly caller: Pick<Admission["caller"], "keyId" | "organizationId"> };
   /** State of the key's bucket if ext_authz did not know it. */
   readonly lateHeaders: readonly Header[];
 }
@@ -52,9 +52,9 @@ export function formatMetadata(
   const fields: Record<string, { stringValue: string } | { numberValue: number }> =
     request === null ? {} : formatRate(request.lateHeaders);
   if (request !== null) {
-    const { admission } = request;
-    fields["key_id"] = { stringValue: admission.keyId };
-    fields["organization_id"] = { stringValue: admission.organizationId };
+    const { keyId, organizationId } = request.admission.caller;
+    fields["key_id"] = { stringValue: keyId };
+    fields["organization_id"] = { stringValue: organizationId };
     const model = exchange?.modelId ?? null;
     if (model !== null) fields["model"] = { stringValue: model };
   }

@@ -224,7 +224,8 @@ function createGrace(
       workerCount: () => workers.count,
       countInFlight: (keyId) => settlement.countOpen(keyId),
       isBehind: () => !spool.isEmpty,
-      leave: (request) => request.metered && settlement.abandon(request),
+      leave: (request) =>
+        request.metered && settlement.abandon({ caller: request, identity: request, limits: {} }),
     });
   return { outage, spool, workers, createAdmit };
 }
@@ -279,7 +280,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     tokenCallers,
     admit,
     meanOutput: (caller) => settlement.meanOutput(caller),
-    leave: (request) => settlement.abandon(request),
+    leave: (admission) => settlement.abandon(admission),
     protocols: PROTOCOLS,
     createRequestId: () => createId("req", clock.nowMs()),
     isReady: () => isServing() && !parts.isGraceOver(),

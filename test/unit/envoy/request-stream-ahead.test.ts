@@ -33,7 +33,7 @@ describe("RequestStream of a request whose admission is under way", () => {
   it("sends nothing upstream before it is decided, and tells the client then what ext_authz could not", async () => {
     const { send, replies, deferred, seen } = openStream();
     const { promise, resolve } = createDeferred<Decision>();
-    deferred.defer("req_1", ADMISSION, promise);
+    deferred.defer("req_1", ADMISSION.caller, promise);
     await send(requestHeaders({}, AWAITED), VALID);
     expect(replies).toEqual([]);
     expect(seen.opened).toEqual([]);
@@ -51,7 +51,7 @@ describe("RequestStream of a request whose admission is under way", () => {
 
   it("tells it with the beginning of a stream", async () => {
     const { send, replies, deferred } = openStream();
-    deferred.defer("req_1", ADMISSION, Promise.resolve(ADMITTED));
+    deferred.defer("req_1", ADMISSION.caller, Promise.resolve(ADMITTED));
     await send(requestHeaders({}, AWAITED), STREAMED);
     await send(responseHeaders({ "content-type": "text/event-stream" }));
     const started = replies.at(-1) as Message<"ProcessingResponse">;
@@ -62,7 +62,7 @@ describe("RequestStream of a request whose admission is under way", () => {
   it.each(["before", "after"])("refuses it as ext_authz would, decided %s it comes", async (when) => {
     const { send, replies, deferred, seen } = openStream();
     const { promise, resolve } = createDeferred<Decision>();
-    deferred.defer("req_1", ADMISSION, promise);
+    deferred.defer("req_1", ADMISSION.caller, promise);
     if (when === "before") resolve(REFUSED);
     await send(requestHeaders({}, AWAITED), VALID);
     resolve(REFUSED);
@@ -86,7 +86,7 @@ describe("RequestStream of a request whose admission is under way", () => {
   it("leaves nothing behind when the client goes away before it is decided", async () => {
     const { send, stream, replies, deferred, seen, finished } = openStream();
     const { promise, resolve } = createDeferred<Decision>();
-    deferred.defer("req_1", ADMISSION, promise);
+    deferred.defer("req_1", ADMISSION.caller, promise);
     await send(requestHeaders({}, AWAITED), VALID);
     stream.onEnd();
     resolve(ADMITTED);

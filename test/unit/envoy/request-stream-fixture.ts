@@ -11,7 +11,12 @@ import { BodyBudget } from "../../../src/data-path/exchange/bodies/body-budget.t
 import { CountExchange } from "../../../src/data-path/exchange/count-exchange.ts";
 import { Exchange } from "../../../src/data-path/exchange/exchange.ts";
 import { PROTOCOLS } from "../../../src/data-path/translation/protocols.ts";
-import { createSettlement, type StoreScript } from "../settlement/settlement-fixture.ts";
+import {
+  ADMISSION as ANY_ADMISSION,
+  changeAdmission,
+  createSettlement,
+  type StoreScript,
+} from "../settlement/settlement-fixture.ts";
 import { endsReportedAs } from "../exchange/ends-fixture.ts";
 import { createRecordingMeter } from "../exchange/meter-fixture.ts";
 import type { Message } from "../../../src/envoy/messages/messages.ts";
@@ -31,35 +36,10 @@ catalog:
   { baseDir: "/", env: {} },
 );
 
-export const ADMISSION: Admission = {
-  requestId: "req_1",
-  endpoint: "chat_completions",
-  protocol: "chat",
-  route: "POST /v1/chat/completions",
-  resource: null,
-  organizationId: "org_1",
-  organizationName: "Acme",
-  keyId: "key_1",
-  keyName: "ci",
-  currency: "USD",
-  isStrict: false,
-  isEntered: false,
-  concurrencyLimit: null,
-  models: null,
-  owners: "",
-  tags: "",
-  keepsEndUser: false,
-  shrinksOnCap: false,
-  headroom: [],
-  session: null,
-  sessionBudgetCents: null,
-  areSessionsCapped: false,
-  modelNames: null,
-  month: "2026-11",
-  day: "2026-11-21",
-  takenTokens: null,
+export const ADMISSION: Admission = changeAdmission(ANY_ADMISSION, {
+  identity: { requestId: "req_1", route: "POST /v1/chat/completions" },
   rate: { limit: 60, capacity: 10, remaining: 9, resetMs: 1000, timeMs: 0, tokens: [] },
-};
+});
 
 /** More than `limits.max_body_bytes`, as of the gateway's own. */
 export const MAX_MESSAGE_BYTES = 1_100_000;

@@ -107,7 +107,11 @@ export function openAdmission(script: Script = {}) {
       return script.admit?.(input) ?? Promise.resolve(ADMITTED);
     },
     meanOutput: () => 0,
-    leave: (request) => void seen.left.push(request),
+    leave: ({
+      caller: { organizationId, keyId },
+      identity: { requestId, owners },
+      limits: { takenTokens },
+    }) => void seen.left.push({ organizationId, keyId, requestId, owners, takenTokens }),
     protocols: PROTOCOLS,
     createRequestId: () => `req_${seen.admits.length + 1}`,
     isReady: () => script.isReady ?? true,

@@ -9,7 +9,7 @@ import { GatewayError } from "../../../src/shared/contract/errors.ts";
 import type { AdmitResult } from "../../../src/data-path/store/types/admission.ts";
 import { ADMITTED, away, KEY, openAdmission, REACHED } from "./admit-request-fixture.ts";
 
-const OF_NO_TOKENS = { owners: "", takenTokens: null };
+const OF_NO_TOKENS = { owners: undefined, takenTokens: null };
 const MODELS = { status: 200, headers: [], body: "{}" };
 
 describe("createAdmitRequest", () => {
@@ -263,7 +263,7 @@ describe("createAdmitRequest", () => {
       answer(ADMITTED);
       expect(await awaited?.decisionPromise).toMatchObject({
         kind: "admitted",
-        admission: { requestId: "req_2", organizationId: "org_1", rate: { remaining: 9 } },
+        admission: { identity: { requestId: "req_2" }, caller: { keyId: "key_1" }, rate: { remaining: 9 } },
       });
     });
 

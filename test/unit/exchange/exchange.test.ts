@@ -8,10 +8,13 @@ import type {
   RoutedCall,
   UpstreamResponse,
 } from "../../../src/data-path/exchange/upstream/upstream-call.ts";
-import type { Admission } from "../../../src/data-path/limits/admission.ts";
 import { PROTOCOLS } from "../../../src/data-path/translation/protocols.ts";
 import { createCatalogOf } from "../catalog/support.ts";
-import { createSettlement } from "../settlement/settlement-fixture.ts";
+import {
+  type AdmissionChanges,
+  changeAdmission,
+  createSettlement,
+} from "../settlement/settlement-fixture.ts";
 import { ADMISSION } from "./admission-fixture.ts";
 import { CLIENT_LEFT, endsReportedAs } from "./ends-fixture.ts";
 import { createRecordingMeter } from "./meter-fixture.ts";
@@ -46,14 +49,14 @@ function begin<Kind extends UpstreamResponse["kind"]>(call: RoutedCall, start: R
   return response as Extract<UpstreamResponse, { kind: Kind }>;
 }
 
-function create(reached = new Set<string>(), admission: Partial<Admission> = {}, end = CLIENT_LEFT) {
+function create(reached = new Set<string>(), admission: AdmissionChanges = {}, end = CLIENT_LEFT) {
   const catalog = createCatalogOf([{ id: "acme/a" }]);
   const { settlement, seen } = createSettlement();
   const { meter, finished } = createRecordingMeter();
   const warnings: object[] = [];
   const budget = new BodyBudget({ maxBodyBytes: 1_000, maxUpstreamBytes: 1_010, maxBufferedBytes: 1_000 });
   const exchange = new Exchange(
-    { admission: { ...ADMISSION, ...admission }, protocol: PROTOCOLS.chat },
+    { admission: changeAdmission(ADMISSION, admission), protocol: PROTOCOLS.chat },
     {
       catalog: () => catalog,
       protocols: PROTOCOLS,
@@ -258,7 +261,7 @@ describe("an exchange whose admission entered it in Redis", () => {
     { why: "its client goes away before its body", body: null },
     { why: "its body is refused", body: { model: "acme/unknown", messages: [] } },
   ])("leaves it when $why", async ({ body }) => {
-    const { exchange, settlement, seen } = create(new Set(), { isEntered });
+    const { exchange, settlement, seen } = create(new Set(), { limits: { isEntered } });
     if (body === null) {
       await exchange.onEnd();
     } else {
@@ -266,12 +269,12 @@ describe("an exchange whose admission entered it in Redis", () => {
       await exchange.onEndAnswered();
     }
     await settlement.stop(1_000);
-    expect(seen.left).toMatchObject([{ requestId: ADMISSION.requestId }]);
+    expect(seen.left).toMatchObject([{ requestId: ADMISSION.identity.requestId }]);
     expect(seen.charges).toEqual([]);
   });
 
   it("does not leave it when it goes upstream: its charge does that", async () => {
-    const { exchange, settlement, seen } = create(new Set(), { isEntered });
+    const { exchange, settlement, seen } = create(new Set(), { limits: { isEntered } });
     const body = bytesOf({ model: "acme/a", messages: [{ role: "user", content: "hi" }] });
     const { call } = await exchange.onRequestBody(body);
     await call.onEnd();

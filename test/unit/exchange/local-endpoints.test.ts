@@ -73,7 +73,7 @@ describe("an endpoint that the gateway answers by itself", () => {
     const { answers } = open({
       listRequests: (_organization, page, filter) => {
         expect(page).toEqual({ limit: 5, after: "1-1_-" });
-        for (const keyId of [ADMISSION.keyId, "key_other"]) {
+        for (const keyId of [ADMISSION.caller.keyId, "key_other"]) {
           if (filter?.matches({ keyId } as RecentRequest) === true) keys.push(keyId);
         }
         return Promise.resolve({ items: [], next: "1-0_-" });
@@ -82,7 +82,7 @@ describe("an endpoint that the gateway answers by itself", () => {
     const path = "/v1/requests?limit=5&after=1-1_-&key_id=key_other";
     const reply = await answers.answer({ ...ADMISSION, endpoint: "requests" }, path);
     expect(JSON.parse(reply.body)).toEqual({ object: "list", data: [], has_more: true, next: "1-0_-" });
-    expect(keys).toEqual([ADMISSION.keyId]);
+    expect(keys).toEqual([ADMISSION.caller.keyId]);
   });
 
   it.each(["limit=0", "limit=101", "limit=x", "after=1", "after=0-0_-"])(

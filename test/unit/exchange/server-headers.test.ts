@@ -4,10 +4,10 @@ import {
   chooseServerHeaders,
   type PinnedRequest,
 } from "../../../src/data-path/exchange/upstream/server-headers.ts";
+import { ADMISSION, type AdmissionChanges, changeAdmission } from "../settlement/settlement-fixture.ts";
 
 const PINNED = { id: "acme/a", pinsSessions: true, endpointPicker: null };
 const PICKED = { id: "acme/a", pinsSessions: false };
-const OWNER = { organizationId: "org_1", keyId: "key_1" };
 
 interface Given {
   readonly names?: readonly string[];
@@ -17,7 +17,7 @@ interface Given {
 }
 
 function requestOf({ names = [], affinity, session, body = {} }: Given): PinnedRequest {
-  const admission = { ...OWNER, session: session ?? null };
+  const admission = changeAdmission(ADMISSION, { identity: { session } });
   return { admission, headers: { names, affinity }, body: { ...body } };
 }
 
@@ -79,16 +79,17 @@ describe("the value that pins a request", () => {
 
   it("differs by organization, key, model and session", () => {
     const request = requestOf({ session: "run" });
-    const of = (model: object, admission: object) => {
-      const changed = { ...request, admission: { ...request.admission, ...admission } };
+    const named = changeAdmission(ADMISSION, { identity: { session: "run" } });
+    const of = (model: object, admission: AdmissionChanges) => {
+      const changed = { ...request, admission: changeAdmission(named, admission) };
       return chooseServerHeaders({ ...PINNED, ...model }, changed).headers[0]?.[1];
     };
     const values = [
       of({}, {}),
       of({ id: "acme/b" }, {}),
-      of({}, { organizationId: "org_2" }),
-      of({}, { keyId: "key_2" }),
-      of({}, { session: "run 2" }),
+      of({}, { caller: { organizationId: "org_2" } }),
+      of({}, { caller: { keyId: "key_2" } }),
+      of({}, { identity: { session: "run 2" } }),
     ];
     expect(new Set(values).size).toBe(values.length);
   });

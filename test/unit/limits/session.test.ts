@@ -5,6 +5,7 @@ import {
   refuseBudgetWithoutSession,
 } from "../../../src/data-path/limits/session.ts";
 import { createSessionCapError } from "../../../src/data-path/limits/session-cap.ts";
+import { ADMISSION, changeAdmission } from "../settlement/settlement-fixture.ts";
 
 describe("readSessionHeaders", () => {
   it("finds none, a name, and what it may spend", () => {
@@ -29,7 +30,7 @@ describe("readSessionHeaders", () => {
   });
 
   it("refuses a budget of no session", () => {
-    expect(() => refuseBudgetWithoutSession({ session: null, sessionBudgetCents: 5 })).toThrow(
+    expect(() => refuseBudgetWithoutSession({ session: undefined, sessionBudgetCents: 5 })).toThrow(
       /names no session/,
     );
     expect(() => refuseBudgetWithoutSession(NO_SESSION)).not.toThrow();
@@ -40,7 +41,8 @@ describe("readSessionHeaders", () => {
 describe("createSessionCapError", () => {
   it("names the session, its cap and what is spent", () => {
     const figures = { spentMicrocents: 260_000_000n, heldMicrocents: 0n, capCents: 250 };
-    const error = createSessionCapError(figures, { session: "run", keyName: "ci", currency: "USD" }, null);
+    const admission = changeAdmission(ADMISSION, { identity: { session: "run" } });
+    const error = createSessionCapError(figures, admission, null);
     expect(error.message).toMatch(
       /^The cap of 2\.50 USD for session "run" of API key "ci" is reached: 2\.60 USD spent\./,
     );

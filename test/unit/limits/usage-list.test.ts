@@ -4,12 +4,13 @@ import type { UsageRow } from "../../../src/data-path/store/types/reporting.ts";
 import { GatewayError } from "../../../src/shared/contract/errors.ts";
 import { NO_USAGE } from "../../../src/shared/usage/usage-figures.ts";
 import { ADMISSION } from "../exchange/admission-fixture.ts";
+import { changeAdmission } from "../settlement/settlement-fixture.ts";
 
 const NOW_MS = Date.parse("2026-11-21T12:00:00Z");
 const admission = { ...ADMISSION, rate: { ...ADMISSION.rate, timeMs: NOW_MS } };
 
 function row(day: string, model: string, requests: number): UsageRow {
-  const ids = { keyId: admission.keyId, owners: "", tags: "" };
+  const ids = { keyId: admission.caller.keyId, owners: "", tags: "" };
   return { day, model, ...ids, ...NO_USAGE, requests, costMicrocents: BigInt(requests) * 1_500_000n };
 }
 
@@ -19,7 +20,7 @@ function open(dayMs = 0, rowsOf: (day: string) => readonly UsageRow[] = () => []
   const clock = { ms: 0 };
   const readUsageOfDay = (_: string, day: string, of: object = {}) => {
     read.push(day);
-    expect(of).toEqual({ keyId: admission.keyId });
+    expect(of).toEqual({ keyId: admission.caller.keyId });
     clock.ms += dayMs;
     return Promise.resolve(rowsOf(day));
   };
@@ -40,7 +41,7 @@ describe("the usage of a key", () => {
     );
     expect(await list("key_id=key_other")).toEqual({
       object: "list",
-      currency: admission.currency,
+      currency: admission.caller.currency,
       from: "2026-11-01",
       to: "2026-11-21",
       data: [
@@ -67,7 +68,8 @@ describe("the usage of a key", () => {
     expect(await codeOf(list())).toEqual(["rate_limit_exceeded", 1]);
     await first;
     expect(await codeOf(list())).toEqual(["rate_limit_exceeded", 6]);
-    expect(await list("", { ...admission, organizationId: "org_2" })).toMatchObject({ object: "list" });
+    const other = changeAdmission(admission, { caller: { organizationId: "org_2" } });
+    expect(await list("", other)).toMatchObject({ object: "list" });
     clock.ms += 9 * 600;
     expect(await list()).toMatchObject({ object: "list" });
   });

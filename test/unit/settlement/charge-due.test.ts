@@ -93,7 +93,7 @@ describe("a worker", () => {
     const { settlement } = createSettlement({ charge });
     settlement.start();
     for (const requestId of ["req_lost", "req_other"]) {
-      const account = await settlement.open(createOpenInput({ requestId }));
+      const account = await settlement.open(createOpenInput({ identity: { requestId } }));
       account.observe({ observation: { ...NOTHING_YET, generatedDeltas: 1, generatedBytes: 4 } } as Answer);
       await vi.advanceTimersByTimeAsync(500);
     }

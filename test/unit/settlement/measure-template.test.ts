@@ -11,7 +11,7 @@ interface PromptOf {
 }
 
 function measure({ size = {}, isStrict = false, upstreamBytes = 100 }: PromptOf = {}): TemplateSize | null {
-  const input = createOpenInput({ isStrict }, upstreamBytes);
+  const input = createOpenInput({ limits: { isStrict } }, upstreamBytes);
   const request = { ...input.request, promptSize: () => ({ ...input.request.promptSize(), ...size }) };
   return measureTemplate({ ...input, request });
 }

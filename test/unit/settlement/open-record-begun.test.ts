@@ -40,7 +40,7 @@ function open(script: StoreScript = {}) {
   const { settlement, seen } = createSettlement(script, { spool, outage });
   const begin = (sinceAdmissionMs = 0, isEntered = true) => {
     const requestId = createId("req", NOW_MS - sinceAdmissionMs);
-    return settlement.open(createOpenInput({ requestId, isEntered }));
+    return settlement.open(createOpenInput({ identity: { requestId }, limits: { isEntered } }));
   };
   return { settlement, seen, disk, begin };
 }
@@ -116,8 +116,10 @@ describe("an entered request", () => {
     const { seen, disk, begin, settlement } = open({
       openRecord: () => Promise.resolve({ outcome: "opened", tagRow: "row_a" }),
     });
-    const tagged = (tags: string, month = "2026-11") =>
-      settlement.open(createOpenInput({ requestId: createId("req", NOW_MS), isEntered: true, tags, month }));
+    const tagged = (tags: string, month = "2026-11") => {
+      const identity = { requestId: createId("req", NOW_MS), tags, month };
+      return settlement.open(createOpenInput({ identity, limits: { isEntered: true } }));
+    };
     await tagged("team=a");
     await (await tagged("team=a")).settle("complete", OK);
     expect(seen.opened).toHaveLength(1);
@@ -242,17 +244,17 @@ describe("an entered request", () => {
     const { settlement, seen } = open();
     settlement.abandon(ADMISSION);
     await settlement.stop(1_000);
-    const { keyId, requestId } = ADMISSION;
-    expect(seen.left).toEqual([{ keyId, requestId, owners: "", takenTokens: null }]);
+    const { keyId } = ADMISSION.caller;
+    expect(seen.left).toEqual([{ keyId, requestId: ADMISSION.identity.requestId, takenTokens: null }]);
   });
 
   it("leaves them by its final charge alone when its record was not answered", async () => {
     const { settlement, seen } = open({ openRecord: away });
-    const refused = settlement.open(createOpenInput({ isStrict: true }));
+    const refused = settlement.open(createOpenInput({ limits: { isStrict: true } }));
     await expect(refused).rejects.toMatchObject({ code: "gateway_unavailable" });
     settlement.abandon(ADMISSION);
     await settlement.stop(1_000);
     expect(seen.left).toEqual([]);
-    expect(seen.charges).toMatchObject([{ requestId: ADMISSION.requestId, totalMicrocents: 0n }]);
+    expect(seen.charges).toMatchObject([{ requestId: ADMISSION.identity.requestId, totalMicrocents: 0n }]);
   });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../src/shared/contract/errors.ts";
 import { GraceOutage } from "../../../src/data-path/grace/grace-outage.ts";
-import type { Admission } from "../../../src/data-path/limits/admission.ts";
 import { RecordOpener, type RecordOpenerOptions } from "../../../src/data-path/settlement/open-record.ts";
 import { RequestRecords } from "../../../src/data-path/settlement/record-state.ts";
 import type { RequestAccount } from "../../../src/data-path/settlement/request-account.ts";
@@ -9,13 +8,13 @@ import { TagRows } from "../../../src/data-path/settlement/tag-rows.ts";
 import type { SpoolEntry } from "../../../src/data-path/spool/entry.ts";
 import { createAccount, IDENTITY } from "./account-fixture.ts";
 import { NO_JOURNAL } from "./safeties-fixture.ts";
-import { ADMISSION } from "./settlement-fixture.ts";
+import { ADMISSION, type AdmissionChanges, changeAdmission } from "./settlement-fixture.ts";
 
 const TIMEOUT = new Error("Command timed out");
 const FULL = () => Promise.reject(new Error("the spool holds as much as it may"));
 
 /** A request whose record the store does not open, for an error, on a worker in the grace period. */
-async function openWithoutRecord(failure: Error, admission: Partial<Admission> = {}, changes: Changes = {}) {
+async function openWithoutRecord(failure: Error, admission: AdmissionChanges = {}, changes: Changes = {}) {
   const { account, charges } = createAccount();
   const entries: SpoolEntry[] = [];
   const spooled = (entry: SpoolEntry) => (changes.append ?? (async () => void entries.push(entry)))();
@@ -46,7 +45,7 @@ async function openWithoutRecord(failure: Error, admission: Partial<Admission> =
   }
   const opener = new RecordOpener(options, records, new TagRows());
   const worstCase = { microcents: () => 0n, afford: () => null, shrinkTo: () => false };
-  const opened = opener.open(account, { ...ADMISSION, ...admission }, worstCase);
+  const opened = opener.open(account, changeAdmission(ADMISSION, admission), worstCase);
   const refusal = await codeOf(opened);
   const state = records.stateOf(account.identity.requestId).kind;
   return { account, charges, entries, refusal, state, asked };
@@ -84,24 +83,21 @@ describe("a request whose record Redis did not answer", () => {
   });
 
   it("is written nowhere when it has no slot among the key's requests in flight", async () => {
-    const { entries, refusal, state } = await openWithoutRecord(
-      TIMEOUT,
-      { concurrencyLimit: 2 },
-      { others: 2 },
-    );
+    const two = { limits: { concurrencyLimit: 2 } };
+    const { entries, refusal, state } = await openWithoutRecord(TIMEOUT, two, { others: 2 });
     expect(entries).toEqual([]);
     expect([refusal, state]).toEqual(["concurrency_limit_exceeded", "withdrawn"]);
   });
 
   it.each([
-    ["strict caps", { isStrict: true }, {}],
+    ["strict caps", { limits: { isStrict: true } }, {}],
     ["no grace period", {}, { graceMs: 0 }],
   ] as const)("waited longer for it with %s", async (_name, admission, changes) => {
     expect((await openWithoutRecord(TIMEOUT, admission, changes)).asked).toEqual(["patient"]);
   });
 
   it.each([
-    ["strict caps", { isStrict: true }, {}, TIMEOUT],
+    ["strict caps", { limits: { isStrict: true } }, {}, TIMEOUT],
     ["no grace period", {}, { graceMs: 0 }, TIMEOUT],
     ["an error that is no outage", {}, {}, new TypeError("a script replied number")],
     ["a spool that is full", {}, { append: FULL }, TIMEOUT],

@@ -20,40 +20,58 @@ import { IDENTITY, PRICE } from "./account-fixture.ts";
 import { createSafeties } from "./safeties-fixture.ts";
 
 export const ADMISSION: Admission = {
-  ...IDENTITY,
-  requestId: "req_01a1fbdf-a29c-790a-a491-cbfe2a229b51",
+  identity: {
+    requestId: "req_01a1fbdf-a29c-790a-a491-cbfe2a229b51",
+    route: IDENTITY.route,
+    month: IDENTITY.month,
+    day: IDENTITY.day,
+    owners: undefined,
+    tags: undefined,
+    session: undefined,
+  },
+  caller: {
+    organizationId: IDENTITY.organizationId,
+    organizationName: "Acme",
+    keyId: IDENTITY.keyId,
+    keyName: "ci",
+    currency: "USD",
+    models: null,
+    modelNames: null,
+    keepsEndUser: false,
+  },
+  limits: {
+    isStrict: false,
+    isEntered: false,
+    shrinksOnCap: false,
+    areSessionsCapped: false,
+    concurrencyLimit: null,
+    sessionBudgetCents: null,
+    takenTokens: null,
+  },
+  rate: { limit: 600, capacity: 60, remaining: 59, resetMs: 100, timeMs: 0, tokens: [] },
   endpoint: "chat_completions",
   protocol: "chat",
   resource: null,
-  organizationName: "Acme",
-  keyName: "ci",
-  currency: "USD",
-  isStrict: false,
-  isEntered: false,
-  concurrencyLimit: null,
-  models: null,
-  owners: "",
-  tags: "",
-  keepsEndUser: false,
-  shrinksOnCap: false,
   headroom: [],
-  session: null,
-  sessionBudgetCents: null,
-  areSessionsCapped: false,
-  modelNames: null,
-  takenTokens: null,
-  rate: { limit: 600, capacity: 60, remaining: 59, resetMs: 100, timeMs: 0, tokens: [] },
 };
 
-const MODEL: Pick<
-  Model,
-  | "id"
-  | "prices"
-  | "contextWindow"
-  | "maxOutputTokens"
-  | "promptOverheadTokens"
-  | "promptOverheadTokensWithTools"
-> = {
+type Group = "identity" | "caller" | "limits";
+/** Changed facts, by their group. */
+export type AdmissionChanges = Partial<Omit<Admission, Group>> & {
+  readonly [Name in Group]?: Partial<Admission[Name]>;
+};
+
+export function changeAdmission(admission: Admission, changes: AdmissionChanges): Admission {
+  return {
+    ...admission,
+    ...changes,
+    identity: { ...admission.identity, ...changes.identity },
+    caller: { ...admission.caller, ...changes.caller },
+    limits: { ...admission.limits, ...changes.limits },
+  };
+}
+
+const MODEL: Partial<Model> = {
   id: IDENTITY.model,
   prices: new Map([["USD", [PRICE]]]),
   contextWindow: 1_000,
@@ -62,18 +80,7 @@ const MODEL: Pick<
   promptOverheadTokensWithTools: 0,
 };
 
-const REQUEST: Pick<
-  ClientRequest,
-  | "model"
-  | "promptSize"
-  | "prompts"
-  | "promptTokens"
-  | "maxOutputTokens"
-  | "choices"
-  | "serviceTier"
-  | "tierField"
-  | "serverTools"
-> = {
+const REQUEST: Partial<ClientRequest> = {
   model: "acme/echo",
   promptSize: () => ({
     textBytes: 50,
@@ -93,16 +100,16 @@ const REQUEST: Pick<
   serverTools: [],
 };
 
-/** What `open` is asked for; fields of the admission as given. */
+/** What `open` is asked for; facts of the admission as given. */
 export function createOpenInput(
-  admission: Partial<Admission> = {},
+  admission: AdmissionChanges = {},
   bodyBytes = 400,
   upstreamBytes = bodyBytes,
 ): OpenInput {
   return {
-    admission: { ...ADMISSION, ...admission },
+    admission: changeAdmission(ADMISSION, admission),
     model: MODEL as Model,
-    requestedModel: MODEL.id,
+    requestedModel: IDENTITY.model,
     request: REQUEST as ClientRequest,
     bodyBytes,
     upstream: createUpstreamForm(upstreamBytes),

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { OK } from "./account-fixture.ts";
 import { ADMISSION, createOpenInput, createSettlement } from "./settlement-fixture.ts";
 
-const ID = ADMISSION.requestId;
+const ID = ADMISSION.identity.requestId;
 
 describe("Settlement.stop", () => {
   it("deletes the records of settled requests and closes the log", async () => {

@@ -4,9 +4,15 @@ import { GraceOutage } from "../../../src/data-path/grace/grace-outage.ts";
 import type { OpenRecordResult } from "../../../src/data-path/store/types/settlement.ts";
 import { OK } from "./account-fixture.ts";
 import { NO_JOURNAL } from "./safeties-fixture.ts";
-import { ADMISSION, createOpenInput, createSettlement, createUpstreamForm } from "./settlement-fixture.ts";
+import {
+  ADMISSION,
+  changeAdmission,
+  createOpenInput,
+  createSettlement,
+  createUpstreamForm,
+} from "./settlement-fixture.ts";
 
-const ID = ADMISSION.requestId;
+const ID = ADMISSION.identity.requestId;
 
 /** What a promise rejects with; throws when it does not. */
 async function errorOf(promise: Promise<unknown>): Promise<GatewayError> {
@@ -51,13 +57,14 @@ describe("Settlement.open", () => {
   it("estimates no prompt beyond what strict caps hold for what goes upstream", async () => {
     const { settlement, seen } = createSettlement();
     await settlement.open(createOpenInput({}, 20_000, 82));
-    await settlement.open(createOpenInput({ isStrict: true, requestId: "req_2" }, 20_000, 82));
+    const strict = { identity: { requestId: "req_2" }, limits: { isStrict: true } };
+    await settlement.open(createOpenInput(strict, 20_000, 82));
     expect(seen.opened.map(({ floorInputTokens }) => floorInputTokens <= 82)).toEqual([true, true]);
   });
 
   it("holds the worst case with strict caps", async () => {
     const { settlement, seen } = createSettlement();
-    await settlement.open(createOpenInput({ isStrict: true }));
+    await settlement.open(createOpenInput({ limits: { isStrict: true } }));
     expect(seen.opened[0]?.worstCaseMicrocents).toBe(400n + 100n);
   });
 
@@ -91,7 +98,7 @@ describe("Settlement.open", () => {
     const { settlement } = createSettlement({
       openRecord: () => Promise.resolve(refuse({ spent: 0n, held: 900_000n, cap: 1 })),
     });
-    const error = await errorOf(settlement.open(createOpenInput({ isStrict: true })));
+    const error = await errorOf(settlement.open(createOpenInput({ limits: { isStrict: true } })));
     expect(error.fields).toMatchObject({ held_cents: 1 });
   });
 
@@ -100,7 +107,7 @@ describe("Settlement.open", () => {
       openRecord: () => Promise.resolve(refuse({ spent: 1_000_000n - 455n, held: 10n, cap: 1 })),
     });
     // The prompt's 401 bytes leave 44 microcents, which are four tokens of ten; with the limit as it is there are 400.
-    const input = createOpenInput({ isStrict: true });
+    const input = createOpenInput({ limits: { isStrict: true } });
     const upstream = { ...input.upstream, lengthAt: () => 401 };
     const error = await errorOf(settlement.open({ ...input, upstream }));
     expect(error.fields).toMatchObject({ affordable_max_tokens: 4 });
@@ -122,7 +129,7 @@ describe("Settlement.open", () => {
           );
         },
       });
-      const input = createOpenInput({ isStrict: true, shrinksOnCap: true });
+      const input = createOpenInput({ limits: { isStrict: true, shrinksOnCap: true } });
       const opened = settlement.open({
         ...input,
         model: { ...input.model, maxOutputTokens: 1_000 },
@@ -194,7 +201,7 @@ describe("Settlement.open", () => {
     const { settlement } = createSettlement({
       openRecord: () => Promise.resolve(refuse({ spent: 0n, held: 999_999n, cap: 1 })),
     });
-    const error = await errorOf(settlement.open(createOpenInput({ isStrict: true, endpoint })));
+    const error = await errorOf(settlement.open(createOpenInput({ limits: { isStrict: true }, endpoint })));
     expect(error.fields).not.toHaveProperty("affordable_max_tokens");
     expect(error.message).not.toContain("afford");
   });
@@ -249,7 +256,7 @@ describe("Settlement.open", () => {
 
   it("refuses a model without a price in the organization's currency", async () => {
     const { settlement, seen } = createSettlement();
-    const error = await errorOf(settlement.open(createOpenInput({ currency: "EUR" })));
+    const error = await errorOf(settlement.open(createOpenInput({ caller: { currency: "EUR" } })));
     expect(error.code).toBe("model_not_available_in_currency");
     expect(seen.opened).toEqual([]);
   });
@@ -270,7 +277,8 @@ describe("Settlement.open in the grace period", () => {
     let count = 0;
     const open = () => {
       count += 1;
-      return settlement.open(createOpenInput({ requestId: `${ID}-${count}`, concurrencyLimit: 5 }));
+      const identity = { requestId: `${ID}-${count}` };
+      return settlement.open(createOpenInput({ identity, limits: { concurrencyLimit: 5 } }));
     };
     return { settlement, open, disk };
   }
@@ -332,7 +340,7 @@ describe("Settlement.recordRefusal", () => {
   it("says whose it was at its admission, in the list and in the log", async () => {
     const { settlement, seen } = createSettlement();
     settlement.recordRefusal(
-      { ...ADMISSION, owners: "user_1.group_2" },
+      changeAdmission(ADMISSION, { identity: { owners: "user_1.group_2" } }),
       { model: null, requestedModel: null },
       { status: 400, errorCode: "invalid_json" },
       new GatewayError("invalid_json"),

@@ -220,9 +220,8 @@ describe("RequestMeter", () => {
       ...Array.from({ length: 50 }, (_, at) => `made_up_${at}`),
     ]) {
       const error = new GatewayError("invalid_parameter", { upstreamCode });
-      meter.finished(
-        describeEnd({ requestId: "req_1", endpoint: "messages" }, { status: 400, error, durationMs: 1 }),
-      );
+      const ended = { identity: { requestId: "req_1" }, caller: {}, endpoint: "messages" } as const;
+      meter.finished(describeEnd(ended, { status: 400, error, durationMs: 1 }));
     }
     const page = parseMetrics(await metrics.registry.metrics());
     const rows = page.filter(({ name }) => name === "inference_gateway_requests_total");

@@ -2,10 +2,10 @@
  * Codec of an admission on its way from ext_authz to ext_proc, as one request header. Clients cannot forge the
  * header: Envoy removes what they send under its prefix before routing, and ext_authz overwrites it.
  *
- * Every request has one admission header, and it passes Envoy twice. Fields in a fixed order, separated by bars, take
- * half the bytes of JSON and less time. Rarely used fields are JSON in the last field.
+ * Every request has one admission header, and it passes Envoy twice. Fields by position, separated by bars, take half
+ * the bytes of JSON and less time. The last two fields are the flags, and the rarely used values as JSON.
  */
-import type { EndpointName } from "../../../shared/contract/endpoints.ts";
+import { compileExpression } from "../../../shared/text/compile-expression.ts";
 import type { Admission } from "../../limits/admission.ts";
 import type { RateState } from "../../limits/rate-headers.ts";
 import type { ProtocolName } from "../../translation/client-protocol.ts";
@@ -17,119 +17,147 @@ const NON_ASCII = /[^\x20-\x7e]/g;
 const PRESENT = "=";
 /** Prefix that no request id has. */
 const AWAITED = "awaited ";
-/** Requirement before routing: reserve the worst case, nothing, or (empty) create a record. */
-const STRICT = "1";
-const ENTERED = "e";
+const NO_ITEMS: readonly never[] = [];
+const NOTHING = {};
 
-/** Rarely used fields, omitted when absent. */
-interface OptionalFields {
-  readonly owners?: string | undefined;
-  readonly takenTokens?: NonNullable<Admission["takenTokens"]> | undefined;
-  /** Tokens of the admission's rate. */
-  readonly tokens?: RateState["tokens"] | undefined;
-  readonly keepsEndUser?: true | undefined;
-  readonly shrinksOnCap?: true | undefined;
-  readonly headroom?: Admission["headroom"] | undefined;
-  readonly modelNames?: NonNullable<Admission["modelNames"]> | undefined;
-  readonly session?: string | undefined;
-  readonly sessionBudgetCents?: number | undefined;
-  readonly areSessionsCapped?: true | undefined;
+/** Codecs of values with a field of their own, as sources. */
+const CODECS = {
+  /** Text with nothing to escape. */
+  plain: { format: (value) => value, parse: (field) => field },
+  text: { format: (value) => `escape(${value})`, parse: (field) => `unescape(${field})` },
+  /** Text that is never empty; undefined: none. */
+  optional: {
+    format: (value) => `(${value} === undefined ? "" : escape(${value}))`,
+    parse: (field) => `(${field} === "" ? undefined : unescape(${field}))`,
+  },
+  number: { format: (value) => value, parse: (field) => `Number(${field})` },
+  nullable: {
+    format: (value) => `(${value} ?? "")`,
+    parse: (field) => `(${field} === "" ? null : Number(${field}))`,
+  },
+  texts: { format: (value) => `formatTexts(${value})`, parse: (field) => `parseTexts(${field})` },
+} as const satisfies Readonly<Record<string, Record<"format" | "parse", (source: string) => string>>>;
+
+/** Rarely used values: the value for "none", with which they are omitted, as source. */
+const NONE = { rare: "null", rareText: "undefined", rareList: "NO_ITEMS" };
+
+type Codec = keyof typeof CODECS | keyof typeof NONE | "flag";
+type Group = "identity" | "caller" | "limits" | "rate";
+type CodecsOf<Facts> = { readonly [Name in keyof Facts]: Codec };
+
+/** All fields. The order is that of the header, and a flag's is that of its bit: both directions are compiled from it. */
+const FIELDS = {
+  identity: {
+    requestId: "plain",
+    route: "text",
+    month: "plain",
+    day: "plain",
+    owners: "optional",
+    tags: "optional",
+    session: "rareText",
+  },
+  endpoint: "plain",
+  protocol: "plain",
+  caller: {
+    organizationId: "plain",
+    organizationName: "text",
+    keyId: "plain",
+    keyName: "text",
+    currency: "plain",
+    models: "texts",
+    modelNames: "rare",
+    keepsEndUser: "flag",
+  },
+  limits: {
+    isStrict: "flag",
+    isEntered: "flag",
+    shrinksOnCap: "flag",
+    areSessionsCapped: "flag",
+    concurrencyLimit: "nullable",
+    sessionBudgetCents: "rare",
+    takenTokens: "rare",
+  },
+  rate: {
+    limit: "number",
+    capacity: "number",
+    remaining: "number",
+    resetMs: "number",
+    timeMs: "number",
+    tokens: "rareList",
+  },
+  /** Only endpoints that ext_authz serves have a resource. */
+  resource: "rare",
+  headroom: "rareList",
+} as const satisfies CodecsOf<Omit<Admission, Group>> & {
+  readonly [Name in Group]: CodecsOf<Admission[Name]>;
+};
+
+const CODEC = compileCodec();
+
+/** Walks the table once: what a field writes and what reads it are made together. */
+function compileCodec() {
+  const written = {
+    placed: [] as string[],
+    flags: [] as string[],
+    rare: [] as string[],
+    ifNone: [] as string[],
+  };
+  const addField = (name: string, value: string, codec: Codec): string => {
+    if (codec === "flag") {
+      const bit = 2 ** written.flags.length;
+      written.flags.push(`(${value} ? ${bit} : 0)`);
+      return `(flags & ${bit}) !== 0`;
+    }
+    if (isPlaced(codec)) {
+      const { format, parse } = CODECS[codec];
+      return parse(`fields[${written.placed.push(format(value)) - 1}]`);
+    }
+    const isNone = codec === "rareList" ? `${value}.length === 0` : `${value} === ${NONE[codec]}`;
+    written.ifNone.push(isNone);
+    written.rare.push(`${name}: ${isNone} ? undefined : ${value}`);
+    return `rare.${name} ?? ${NONE[codec]}`;
+  };
+  const addFields = (fields: object, path: string): string => {
+    const read = Object.entries(fields).map(([name, codec]: [string, Codec | object]) => {
+      const value = `${path}.${name}`;
+      return `${name}: ${typeof codec === "object" ? addFields(codec, value) : addField(name, value, codec)}`;
+    });
+    return `({ ${read.join(", ")} })`;
+  };
+  const read = addFields(FIELDS, "admission");
+  const { placed, flags, rare, ifNone } = written;
+  const json = `${ifNone.join(" && ")} ? "" : formatJson({ ${rare.join(", ")} })`;
+  const fields = [...placed, `${flags.join(" | ")} || ""`, json];
+  const helpers = { escape, unescape, formatTexts, parseTexts, formatJson, NO_ITEMS };
+  const functions = `({ format: (admission) => [${fields.join(", ")}].join("|"), parse: (fields, flags, rare) => ${read} })`;
+  const codec = compileExpression(Object.keys(helpers), functions)(...(Object.values(helpers) as never[]));
+  return {
+    ...(codec as {
+      format: (admission: Admission) => string;
+      parse: (fields: readonly string[], flags: number, rare: unknown) => Admission;
+    }),
+    fieldCount: fields.length,
+  };
+}
+
+function isPlaced(codec: Codec): codec is keyof typeof CODECS {
+  return codec in CODECS;
 }
 
 /** Encodes an admission as one line of ASCII. */
-export function formatAdmissionHeader(admission: Admission): string {
-  const {
-    requestId,
-    endpoint,
-    protocol,
-    route,
-    resource,
-    organizationId,
-    organizationName,
-    keyId,
-    keyName,
-    currency,
-    isStrict,
-    isEntered,
-    concurrencyLimit,
-    models,
-    month,
-    day,
-    rate,
-    tags,
-  } = admission;
-  return [
-    requestId,
-    endpoint,
-    protocol,
-    escape(route),
-    resource === null ? "" : PRESENT + escape(resource),
-    organizationId,
-    escape(organizationName),
-    keyId,
-    escape(keyName),
-    currency,
-    formatRequirement(isStrict, isEntered),
-    concurrencyLimit ?? "",
-    models === null ? "" : PRESENT + models.map(escape).join(","),
-    month,
-    day,
-    `${rate.limit},${rate.capacity},${rate.remaining},${rate.resetMs},${rate.timeMs}`,
-    escape(tags),
-    formatOthers(admission),
-  ].join("|");
-}
+export const formatAdmissionHeader = CODEC.format;
 
 /**
  * Decodes an admission that this gateway's ext_authz wrote.
  * @throws SyntaxError if the header is malformed, which only a broken filter chain can cause.
  */
 export function parseAdmissionHeader(header: string): Admission {
-  const fields = new Fields(header);
-  const requestId = fields.next();
-  // Written by formatAdmissionHeader of the same deployment, in a header that clients cannot set.
-  const endpoint = fields.next() as EndpointName;
-  const protocol = fields.next() as ProtocolName;
-  const route = unescape(fields.next());
-  const resource = fields.next();
-  const organizationId = fields.next();
-  const organizationName = unescape(fields.next());
-  const keyId = fields.next();
-  const keyName = unescape(fields.next());
-  const currency = fields.next();
-  const requirement = fields.next();
-  const concurrencyLimit = fields.next();
-  const models = fields.next();
-  const month = fields.next();
-  const day = fields.next();
-  const limit = Number(fields.next(","));
-  const capacity = Number(fields.next(","));
-  const remaining = Number(fields.next(","));
-  const resetMs = Number(fields.next(","));
-  const timeMs = Number(fields.next());
-  const tags = unescape(fields.next());
-  const { tokens, ...others } = parseOthers(fields.rest());
-  return {
-    requestId,
-    endpoint,
-    protocol,
-    route,
-    resource: resource === "" ? null : unescape(resource.slice(1)),
-    organizationId,
-    organizationName,
-    keyId,
-    keyName,
-    currency,
-    isStrict: requirement === STRICT,
-    isEntered: requirement === ENTERED,
-    concurrencyLimit: concurrencyLimit === "" ? null : Number(concurrencyLimit),
-    models: models === "" ? null : parseModels(models.slice(1)),
-    month,
-    day,
-    tags,
-    rate: { limit, capacity, remaining, resetMs, timeMs, tokens },
-    ...others,
-  };
+  const fields = header.split("|");
+  const last = CODEC.fieldCount - 1;
+  if (fields.length <= last) throw new SyntaxError("the admission does not have the fields of one");
+  // JSON may contain bars.
+  const json = fields.slice(last).join("|");
+  return CODEC.parse(fields, Number(fields[last - 1]), json === "" ? NOTHING : JSON.parse(json));
 }
 
 /** A request that ext_authz let pass before its admission was decided. */
@@ -152,82 +180,21 @@ export function parseAwaitedHeader(header: string): AwaitedRequest | null {
   if (!header.startsWith(AWAITED)) return null;
   const [requestId = "", protocol, ...figures] = header.slice(AWAITED.length).split(" ");
   const [limit, capacity, remaining, resetMs, timeMs] = figures.map(Number);
-  const rate = { limit, capacity, remaining, resetMs, timeMs, tokens: NO_OTHERS.tokens } as RateState;
+  const rate = { limit, capacity, remaining, resetMs, timeMs, tokens: NO_ITEMS } as RateState;
   return { requestId, protocol: protocol as ProtocolName, rate: figures.length === 0 ? null : rate };
 }
 
-/** Reads one field after the other. */
-class Fields {
-  readonly #text: string;
-  #at = 0;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  next(separator = "|"): string {
-    const end = this.#text.indexOf(separator, this.#at);
-    if (end === -1) throw new SyntaxError("the admission does not have the fields of one");
-    const field = this.#text.slice(this.#at, end);
-    this.#at = end + 1;
-    return field;
-  }
-
-  /** The last field: JSON, which may contain bars. */
-  rest(): string {
-    return this.#text.slice(this.#at);
-  }
+function formatTexts(texts: readonly string[] | null): string {
+  return texts === null ? "" : PRESENT + texts.map(escape).join(",");
 }
 
-function formatRequirement(isStrict: boolean, isEntered: boolean): string {
-  if (isStrict) return STRICT;
-  return isEntered ? ENTERED : "";
+function parseTexts(field: string): string[] | null {
+  if (field === "") return null;
+  return field === PRESENT ? [] : field.slice(PRESENT.length).split(",").map(unescape);
 }
 
-function parseModels(text: string): string[] {
-  return text === "" ? [] : text.split(",").map(unescape);
-}
-
-function formatOthers(admission: Admission): string {
-  const { owners, keepsEndUser, shrinksOnCap, headroom, modelNames, takenTokens, rate } = admission;
-  const { session, sessionBudgetCents, areSessionsCapped } = admission;
-  const hasTokens = takenTokens !== null || rate.tokens.length > 0;
-  const hasSettings = keepsEndUser || shrinksOnCap || headroom.length > 0 || modelNames !== null;
-  const hasSession = session !== null || sessionBudgetCents !== null || areSessionsCapped;
-  if (owners === "" && !hasSettings && !hasTokens && !hasSession) return "";
-  const others: OptionalFields = {
-    owners: owners === "" ? undefined : owners,
-    takenTokens: takenTokens ?? undefined,
-    tokens: hasTokens ? rate.tokens : undefined,
-    keepsEndUser: keepsEndUser ? true : undefined,
-    shrinksOnCap: shrinksOnCap ? true : undefined,
-    headroom: headroom.length > 0 ? headroom : undefined,
-    modelNames: modelNames ?? undefined,
-    session: session ?? undefined,
-    sessionBudgetCents: sessionBudgetCents ?? undefined,
-    areSessionsCapped: areSessionsCapped ? true : undefined,
-  };
-  return JSON.stringify(others).replace(NON_ASCII, (unit) => `\\u${hexOf(unit)}`);
-}
-
-type ParsedOthers = Pick<Admission, Exclude<keyof OptionalFields, "tokens">> & Pick<RateState, "tokens">;
-
-const NO_OTHERS: ParsedOthers = {
-  owners: "",
-  keepsEndUser: false,
-  shrinksOnCap: false,
-  headroom: [],
-  modelNames: null,
-  takenTokens: null,
-  tokens: [],
-  session: null,
-  sessionBudgetCents: null,
-  areSessionsCapped: false,
-};
-
-function parseOthers(text: string): ParsedOthers {
-  if (text === "") return NO_OTHERS;
-  return { ...NO_OTHERS, ...(JSON.parse(text) as Partial<ParsedOthers>) };
+function formatJson(values: object): string {
+  return JSON.stringify(values).replace(NON_ASCII, (unit) => `\\u${hexOf(unit)}`);
 }
 
 /** Writes each UTF-16 unit as four digits, so that ill-formed text survives the round trip. */

@@ -12,15 +12,14 @@ import { unknownKey } from "../../auth/read-key.ts";
 import type { TokenVerdict } from "../../auth/read-token.ts";
 import { GatewayError } from "../../../shared/contract/errors.ts";
 import { createAdmissionError } from "../../limits/admission-error.ts";
-import type { Admission } from "../../limits/admission.ts";
+import type { Admission, EnteredAdmission } from "../../limits/admission.ts";
 import { formatHeadroom } from "../../limits/headroom.ts";
-import { NO_SESSION, readSessionHeaders } from "../../limits/session.ts";
+import { NO_SESSION, readSessionHeaders, type SessionHeaders } from "../../limits/session.ts";
 import { formatRateHeaders, type RateState } from "../../limits/rate-headers.ts";
 import type { Logger } from "../../../shared/host/logger.ts";
 import { scrub } from "../../../shared/text/scrub.ts";
 import type { Admit, AdmitInput, KnownKeyResult } from "../../store/types/admission.ts";
 import { formatOwnerIds } from "../../store/types/owner-ids.ts";
-import type { EnteredRequest } from "../../store/types/settlement.ts";
 import { mergeTags, parseTagList } from "../../../shared/usage/tags.ts";
 import type { RequestMeter } from "../../../shared/telemetry/request-meter.ts";
 import type { Protocol, ProtocolName } from "../../translation/client-protocol.ts";
@@ -83,7 +82,7 @@ export interface AdmissionServices extends CallerServices {
   /** Mean output tokens of the key's requests, which shared token limits set aside; 0 if unknown. */
   readonly meanOutput: (caller: Pick<Caller, "organizationId" | "keyId">) => number;
   /** Withdraws the entry of an admitted request that does not continue. */
-  readonly leave: (request: EnteredRequest & Pick<AdmitInput, "organizationId">) => void;
+  readonly leave: (admission: EnteredAdmission) => void;
   readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
   /** `req_` + UUID v7. */
   readonly createRequestId: () => string;
@@ -97,9 +96,6 @@ export interface AdmissionServices extends CallerServices {
   /** @throws GatewayError 413 `request_too_large` if a body exceeds the limit. */
   readonly checkBody: (bytes: number) => void;
 }
-
-/** The parts of an admission that come from the request headers. */
-type ReadFromHead = Pick<Admission, "tags" | "session" | "sessionBudgetCents">;
 
 /** A request and everything parsed from it so far. */
 interface ParsedRequest {
@@ -173,8 +169,8 @@ async function answer(
   { request, requestId }: ParsedRequest,
   admission: Admission,
 ): Promise<Verdict> {
-  const { keyId, organizationId, protocol } = admission;
-  const log = { keyId, organizationId, errorCode: null };
+  const { caller, protocol } = admission;
+  const log = { keyId: caller.keyId, organizationId: caller.organizationId, errorCode: null };
   try {
     return { kind: "answered", reply: await localEndpoints.answer(admission, request.path), log };
   } catch (thrown) {
@@ -204,20 +200,17 @@ async function decide(services: AdmissionServices, parsed: ParsedRequest, caller
     requireUser(services, caller, result);
     refuseEndpoint(match.endpoint, request);
     const tags = match.endpoint.isMetered ? readTagsHeader(request, result.key.defaultTags) : "";
-    const sessionHeaders = match.endpoint.isMetered ? readSessionHeaders(request.headers) : NO_SESSION;
+    const session = match.endpoint.isMetered ? readSessionHeaders(request.headers) : NO_SESSION;
     if (!LOCAL_ENDPOINTS.has(match.endpoint.name)) services.checkBody(declaredBytes(request) ?? 0);
     services.deferred.learn(caller.keyId, rate);
     services.meter.admitted((performance.now() - parsed.startMs) / 1000);
-    return {
-      kind: "admitted",
-      admission: createAdmission(result, rate, parsed, { tags, ...sessionHeaders }),
-    };
+    return { kind: "admitted", admission: createAdmission(result, rate, parsed, { tags, session }) };
   } catch (thrown) {
     services.deferred.learn(caller.keyId, null);
     if (admitted !== null) {
-      const { organization, key, takenTokens } = admitted;
-      const owners = ownersOf(admitted);
-      services.leave({ organizationId: organization.id, keyId: key.id, requestId, owners, takenTokens });
+      const identity = { requestId, owners: ownersOf(admitted) };
+      const its = { organizationId: admitted.organization.id, keyId: admitted.key.id };
+      services.leave({ identity, caller: its, limits: admitted });
     }
     return refuse(services, parsed, { thrown, caller: named, rate });
   }
@@ -260,10 +253,11 @@ function refuse(
   if (error.status("chat") >= 500) {
     services.logger.error({ request_id: requestId, err: error.cause ?? error }, "request not admitted");
   }
-  const reply = createErrorReply(error, services.protocols[protocol], { requestId, protocol, rate });
+  const identity = { requestId };
+  const reply = createErrorReply(error, services.protocols[protocol], { identity, protocol, rate });
   const durationMs = performance.now() - startMs;
   services.meter.admitted(durationMs / 1000);
-  const ended = { ...caller, requestId, endpoint: match.endpoint.name };
+  const ended = { identity, caller, endpoint: match.endpoint.name };
   services.meter.finished(describeEnd(ended, { status: reply.status, error, durationMs }));
   return { kind: "refused", reply, log: { ...caller, errorCode: error.publicCode } };
 }
@@ -296,13 +290,13 @@ function promptTokensByHead(parsed: ParsedRequest): number {
 }
 
 function formatAdmitted(admission: Admission): Verdict {
-  const { requestId, rate, protocol } = admission;
+  const { identity, rate, protocol } = admission;
   const rateHeaders = formatRateHeaders(rate, protocol);
   return {
     kind: "admitted",
     admissionHeader: formatAdmissionHeader(admission),
-    requestId,
-    responseHeaders: [...formatIdHeaders(requestId), ...rateHeaders],
+    requestId: identity.requestId,
+    responseHeaders: [...formatIdHeaders(identity.requestId), ...rateHeaders],
     rateHeaders,
   };
 }
@@ -311,43 +305,50 @@ function createAdmission(
   result: KnownKeyResult,
   rate: RateState,
   parsed: ParsedRequest,
-  { tags, session, sessionBudgetCents }: ReadFromHead,
+  { tags, session }: { readonly tags: string; readonly session: SessionHeaders },
 ): Admission {
   const { match, protocol, requestId, request, route } = parsed;
   const { key, organization, month, day, isEntered, areSessionsCapped, takenTokens } = result;
   const restrictions = parseRouteRestrictions(request.extensions ?? {});
   return {
-    requestId,
+    identity: {
+      requestId,
+      route,
+      month,
+      day,
+      owners: ownersOf(result),
+      tags: tags === "" ? undefined : tags,
+      session: session.session,
+    },
+    caller: {
+      organizationId: organization.id,
+      organizationName: organization.name,
+      keyId: key.id,
+      keyName: key.name,
+      currency: organization.currency,
+      models: restrictModels(key.allowedModels, organization.id, restrictions),
+      modelNames: hasModelNames(organization) ? organization.modelNames : null,
+      keepsEndUser: organization.endUserTag,
+    },
+    limits: {
+      isStrict: organization.strictCaps,
+      isEntered,
+      shrinksOnCap: (key.onCap ?? organization.onCap) === "shrink",
+      areSessionsCapped,
+      concurrencyLimit: key.maxConcurrentRequests,
+      sessionBudgetCents: session.sessionBudgetCents,
+      takenTokens,
+    },
+    rate,
     endpoint: match.endpoint.name,
     protocol,
-    route,
     resource: match.resource,
-    organizationId: organization.id,
-    organizationName: organization.name,
-    keyId: key.id,
-    keyName: key.name,
-    currency: organization.currency,
-    isStrict: organization.strictCaps,
-    shrinksOnCap: (key.onCap ?? organization.onCap) === "shrink",
-    isEntered,
-    concurrencyLimit: key.maxConcurrentRequests,
-    models: restrictModels(key.allowedModels, organization.id, restrictions),
-    month,
-    day,
-    owners: ownersOf(result),
-    tags,
-    session,
-    sessionBudgetCents,
-    areSessionsCapped,
-    keepsEndUser: organization.endUserTag,
     headroom: parsed.isMetered ? formatHeadroom(result) : [],
-    modelNames: hasModelNames(organization) ? organization.modelNames : null,
-    rate,
-    takenTokens,
   };
 }
 
-function ownersOf({ user, group }: KnownKeyResult): string {
+function ownersOf({ user, group }: KnownKeyResult): string | undefined {
+  if (user === null && group === null) return undefined;
   return formatOwnerIds({ userId: user?.id ?? null, groupId: group?.id ?? null });
 }
 
@@ -374,7 +375,7 @@ function rateState({ key, bucket, timeMs, tokenBuckets }: KnownKeyResult): RateS
 }
 
 function readinessReply(ready: boolean, requestId: string): Reply {
-  const context = { requestId, protocol: "chat", rate: null } as const;
+  const context = { identity: { requestId }, protocol: "chat", rate: null } as const;
   if (ready) return createJsonReply(200, { status: "ready" }, context);
   const reply = createJsonReply(503, { status: "not_ready" }, context);
   return { ...reply, headers: [...reply.headers, ["retry-after", "1"], ["x-should-retry", "true"]] };

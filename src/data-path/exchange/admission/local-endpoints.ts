@@ -95,23 +95,24 @@ async function answerWithoutBody(
 /** The time is that of Redis at the admission. */
 function questionOf({ protocols }: LocalEndpointServices, admission: Admission): ModelQuestion {
   return {
-    viewer: admission,
+    viewer: admission.caller,
     nowMs: admission.rate.timeMs,
     isAnthropic: admission.protocol === "messages",
     listEndpoints: (model) => listEndpoints(model, protocols),
   };
 }
 
-async function keyStatus({ store }: LocalEndpointServices, admission: Admission) {
-  const { remaining, capacity } = admission.rate;
-  const rate = { remainingRequests: remaining, burst: capacity };
-  const status = await reachable(readKeyStatus(store, admission, rate));
+async function keyStatus({ store }: LocalEndpointServices, { caller, identity, rate }: Admission) {
+  const key = { ...caller, owners: identity.owners ?? "" };
+  const bucket = { remainingRequests: rate.remaining, burst: rate.capacity };
+  const status = await reachable(readKeyStatus(store, key, bucket));
   if (status === null) throw new GatewayError("invalid_api_key");
   return status;
 }
 
 async function requestStatus({ store }: LocalEndpointServices, admission: Admission) {
-  const { organizationId, keyId, resource } = admission;
+  const { resource, caller } = admission;
+  const { organizationId, keyId } = caller;
   const [found, organization] = await reachable(
     Promise.all([
       store.findRequest(organizationId, resource ?? "", keyId),
@@ -127,7 +128,7 @@ async function requestStatus({ store }: LocalEndpointServices, admission: Admiss
 const MAX_EXAMINED = 400;
 
 async function requestList({ store }: LocalEndpointServices, admission: Admission, query: URLSearchParams) {
-  const { organizationId, keyId } = admission;
+  const { organizationId, keyId } = admission.caller;
   const page = readRequestPage(query);
   const filter = {
     fromMs: null,

@@ -4,8 +4,10 @@ import type { Admission } from "../../limits/admission.ts";
 import type { FinishedRequest } from "../../../shared/telemetry/request-meter.ts";
 
 /** Identity of a request; unknown fields are omitted. */
-export type Ended = Pick<Admission, "requestId" | "endpoint"> &
-  Partial<Pick<FinishedRequest, "organizationId" | "organizationName" | "keyId" | "currency">>;
+export interface Ended extends Pick<Admission, "endpoint"> {
+  readonly identity: Pick<FinishedRequest, "requestId">;
+  readonly caller: Partial<FinishedRequest>;
+}
 
 /** Result of a request; fields of stages that it did not reach are omitted. */
 export type End = Pick<FinishedRequest, "status" | "durationMs"> & {
@@ -16,8 +18,7 @@ export type End = Pick<FinishedRequest, "status" | "durationMs"> & {
 
 /** Builds the one event from which metrics and the request log learn of a request. */
 export function describeEnd(ended: Ended, end: End): FinishedRequest {
-  const { requestId, endpoint, organizationId = null, organizationName = null } = ended;
-  const { keyId = null, currency = null } = ended;
+  const { organizationId = null, organizationName = null, keyId = null, currency = null } = ended.caller;
   const {
     model = null,
     settled = null,
@@ -26,8 +27,8 @@ export function describeEnd(ended: Ended, end: End): FinishedRequest {
     firstTokenMs = null,
   } = end;
   return {
-    requestId,
-    route: endpoint,
+    requestId: ended.identity.requestId,
+    route: ended.endpoint,
     organizationId,
     organizationName,
     keyId,

@@ -28,7 +28,7 @@ export interface ServerHeaders {
 
 /** A request whose session the admission has, also if the body named it. */
 export interface PinnedRequest {
-  readonly admission: Pick<Admission, "organizationId" | "keyId" | "session">;
+  readonly admission: Pick<Admission, "identity" | "caller">;
   readonly headers: RequestHeaders;
   /** The body as the client sent it. */
   readonly body: JsonObject;
@@ -49,7 +49,7 @@ export function chooseServerHeaders(
   { id, pinsSessions, endpointPicker }: Pick<Model, "id" | "pinsSessions" | "endpointPicker">,
   request: PinnedRequest,
 ): ServerHeaders {
-  const { organizationId, keyId } = request.admission;
+  const { organizationId, keyId } = request.admission.caller;
   if (pinsSessions) {
     const session = findSession(request);
     if (session === null) return NONE;
@@ -72,11 +72,12 @@ interface NamedSession {
   readonly source: string;
 }
 
-function findSession({ admission: { session }, headers, body }: PinnedRequest): NamedSession | null {
+function findSession({ admission, headers, body }: PinnedRequest): NamedSession | null {
   const { names, affinity } = headers;
+  const { session } = admission.identity;
   const ofBody = names.includes(OWN_HEADER.name) ? null : readName(body[SESSION_FIELD]);
   if (ofBody !== null) return { name: ofBody, source: SESSION_FIELD };
-  if (session !== null) {
+  if (session !== undefined) {
     const header = SESSION_HEADERS.find(({ name }) => names.includes(name)) ?? OWN_HEADER;
     return { name: session, source: header.name };
   }

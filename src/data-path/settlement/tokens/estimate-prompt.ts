@@ -41,7 +41,8 @@ export function estimatePrompt(prompt: SentPrompt, estimator: Estimator): Estima
   const { admission, model, request, bodyBytes } = prompt;
   const { promptTokens } = request;
   const { bytes, visibleTextBytes, mediaTokens } = measurePromptBytes(request, bodyBytes);
-  const estimate = promptTokens ?? estimator.estimatePrompt(subjectOf(admission, model), bytes) + mediaTokens;
+  const estimate =
+    promptTokens ?? estimator.estimatePrompt(subjectOf(admission.caller, model), bytes) + mediaTokens;
   return {
     promptBytes: mediaTokens === 0 && promptTokens === null ? bytes : null,
     promptVisibleTextBytes: promptTokens === null ? visibleTextBytes : 0,
@@ -67,7 +68,7 @@ export function measureTemplate(prompt: SentPrompt): TemplateSize | null {
   const { admission, model, request, upstream } = prompt;
   const upstreamBytes = upstream.byteLength;
   // Measuring takes time, and long texts hide a template.
-  if (!admission.isStrict && upstreamBytes > SHORT_BYTES) return null;
+  if (!admission.limits.isStrict && upstreamBytes > SHORT_BYTES) return null;
   const { hasMedia, hasTools, messages, isWhole, textBytes, visibleTextBytes } = request.promptSize();
   // Prompts and texts that are not messages have no chat template; additions of the model server (a search,
   // its own tool, a stored file) are not part of a template.

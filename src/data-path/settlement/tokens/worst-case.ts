@@ -105,7 +105,7 @@ export class StrictWorstCase {
   shrinkTo({ affordableTokens }: Affordable): boolean {
     const { admission, upstream } = this.#prompt;
     const isTooLittle = affordableTokens < MIN_ANSWER_TOKENS + upstream.thinkingBudget;
-    if (!admission.shrinksOnCap || isTooLittle) return false;
+    if (!admission.limits.shrinksOnCap || isTooLittle) return false;
     upstream.lowerOutput(affordableTokens);
     this.#affordable = affordableTokens;
     return true;
@@ -165,7 +165,7 @@ export function describeLargestPrompt(
   estimator: Overheads,
 ): LargestPrompt {
   const { hasTools } = request.promptSize();
-  const learnedOverheadTokens = estimator.overheadTokens(subjectOf(admission, model), hasTools);
+  const learnedOverheadTokens = estimator.overheadTokens(subjectOf(admission.caller, model), hasTools);
   return { request, upstreamBytes: upstream.byteLength, learnedOverheadTokens, model };
 }
 
