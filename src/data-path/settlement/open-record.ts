@@ -11,14 +11,13 @@ import type { Logger } from "../../shared/host/logger.ts";
 import type { Admission } from "../limits/admission.ts";
 import { createConcurrencyError, fitsShare } from "../limits/concurrency-limit.ts";
 import { createOpenError, describeShrunk, type OpenRefusal } from "../limits/open-error.ts";
-import type { Shrunk } from "../limits/spend-cap.ts";
 import { remainingUnder } from "../../shared/money/money.ts";
 import type { Spool } from "../spool/spool.ts";
 import { timeOfId } from "../store/ids.ts";
 import type { Store } from "../store/types.ts";
 import type { OpenRecordInput, OpenRecordResult, SessionFigures } from "../store/types/settlement.ts";
 import type { RequestRecords } from "./record-state.ts";
-import type { RequestAccount } from "./request-account.ts";
+import type { AccountTerms, RequestAccount } from "./request-account.ts";
 import type { StrictWorstCase } from "./tokens/worst-case.ts";
 import type { TagRows } from "./tag-rows.ts";
 import { isEstimateClose } from "./tokens/used-tokens.ts";
@@ -47,16 +46,6 @@ interface RecordToOpen {
   readonly admission: Admission;
   readonly worstCase: WorstCase;
   readonly dashboard: DashboardAddress;
-}
-
-/** A record that Redis has. */
-interface OpenedRecord {
-  /** Reserved amount; null without strict caps. */
-  readonly worstCaseMicrocents: bigint | null;
-  /** @see RequestIdentity */
-  readonly tagRow: string | undefined;
-  /** Lowered output limit of the request; null: unchanged. */
-  readonly shrunk: Shrunk | null;
 }
 
 /** Maximum age of an admission without a record, because its comparison with the caps must be recent. */
@@ -111,7 +100,7 @@ export class RecordOpener {
     const { store, patient, outage, dashboard } = this.#options;
     const hasFallback = !admission.limits.isStrict && outage.isInGrace(admission.caller.organizationId);
     const record = describeRecord(account, admission);
-    let opened: OpenedRecord;
+    let opened: AccountTerms;
     try {
       opened = await openRecord(hasFallback ? store : patient, { record, admission, worstCase, dashboard });
     } catch (thrown) {
@@ -124,8 +113,7 @@ export class RecordOpener {
       throw refusal;
     }
     this.#isRedisAnswering = true;
-    account.limitTo(opened.worstCaseMicrocents, opened.shrunk);
-    account.assignTagRow(opened.tagRow);
+    account.setTerms(opened);
     this.#tagRows.decided(account.identity, opened.tagRow);
     this.#records.open(account);
   }
@@ -196,7 +184,7 @@ function describeRecord(
  * @throws GatewayError of `createOpenError`; the store's error if Redis fails, and then it is unknown whether
  * the record exists.
  */
-async function openRecord(store: Pick<Store, "openRecord">, input: RecordToOpen): Promise<OpenedRecord> {
+async function openRecord(store: Pick<Store, "openRecord">, input: RecordToOpen): Promise<AccountTerms> {
   const { record, admission, worstCase, dashboard } = input;
   let worstCaseMicrocents = admission.limits.isStrict ? worstCase.microcents() : null;
   let result = await store.openRecord(boundFloor(record, worstCaseMicrocents));
@@ -223,7 +211,7 @@ async function openShrunk(
   store: Pick<Store, "openRecord">,
   { record, admission, worstCase, dashboard }: RecordToOpen,
   refused: { readonly result: OpenRefusal; readonly worstCaseMicrocents: bigint },
-): Promise<OpenedRecord> {
+): Promise<AccountTerms> {
   let { result } = refused;
   for (let tries = 0; ; tries += 1) {
     const affordable = "figures" in result ? worstCase.afford(remainingOf(result.figures)) : null;

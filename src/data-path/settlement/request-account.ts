@@ -59,21 +59,46 @@ export interface AccountKeeper {
   onSettled(account: RequestAccount): void;
 }
 
+/** Terms of the request's record. */
+export interface AccountTerms {
+  /** Reserved amount, which bounds all charges and estimates; null without strict caps. */
+  readonly worstCaseMicrocents: bigint | null;
+  /** Usage row that every charge repeats; see RequestIdentity. */
+  readonly tagRow: string | undefined;
+  /** Lowered output limit of the request; null: unchanged. */
+  readonly shrunk: Shrunk | null;
+}
+
+/** The request goes upstream. */
+interface Routed {
+  readonly kind: "routed";
+  /** Response, whose observation reports the usage so far. */
+  answer: Answer | null;
+  /** Number of the last charge. */
+  sequence: number;
+  /** Time of the next charge, by a monotonic clock. */
+  dueMs: number;
+  /** Charge for which the account's end and the next charge wait. */
+  progress: Promise<boolean> | null;
+  /** Lower bound and best estimate of the last acknowledged progress charge. */
+  acknowledged: { readonly counted: bigint; readonly estimate: bigint };
+}
+
+/** Terms change only before the route. The final charge follows either state. */
+type AccountState =
+  | { readonly kind: "opening"; readonly answer: null }
+  | Routed
+  | { readonly kind: "settling"; readonly answer: Answer | null; readonly settled: Promise<Settled> };
+
+const NOTHING = { counted: 0n, estimate: 0n };
+
 export class RequestAccount {
-  #identity: BilledRequest;
-  #shrunk: Shrunk | null = null;
   readonly price: Price;
   readonly estimatedInputTokens: number;
   readonly #options: AccountOptions;
-  #answer: Answer | null = null;
-  #sequence = 0;
-  /** Lower bound and best estimate of the last acknowledged progress charge. */
-  #acknowledged = { counted: 0n, estimate: 0n };
-  #worstCaseMicrocents: bigint | null = null;
-  #progress: Promise<boolean> | null = null;
-  #settling: Promise<Settled> | null = null;
-  /** Time of the next charge, by a monotonic clock. */
-  #dueMs = Infinity;
+  #identity: BilledRequest;
+  #terms: AccountTerms | null = null;
+  #state: AccountState = { kind: "opening", answer: null };
 
   constructor(options: AccountOptions) {
     this.#identity = options.identity;
@@ -88,29 +113,37 @@ export class RequestAccount {
 
   /** Lowered output limit; null: unchanged. */
   get shrunk(): Shrunk | null {
-    return this.#shrunk;
+    return this.#terms?.shrunk ?? null;
+  }
+
+  setTerms(terms: AccountTerms): void {
+    if (this.#state.kind !== "opening") throw new Error(`terms while ${this.#state.kind}`);
+    this.#terms = terms;
+    if (terms.tagRow !== undefined) this.#identity = { ...this.#identity, tagRow: terms.tagRow };
   }
 
   /** Marks the request as going upstream: from now on it is charged periodically. */
   markRouted(nowMs: number): void {
-    this.#dueMs = nowMs + FIRST_CHARGE_AFTER_MS;
+    if (this.#state.kind !== "opening") throw new Error(`a route while ${this.#state.kind}`);
+    this.#state = createRouted(nowMs + FIRST_CHARGE_AFTER_MS);
+  }
+
+  observe(answer: Answer): void {
+    if (this.#state.kind !== "routed") throw new Error(`a response while ${this.#state.kind}`);
+    this.#state.answer = answer;
   }
 
   /** Returns whether a charge is due, and schedules the next one. */
   takeDue(nowMs: number): boolean {
-    if (this.#dueMs > nowMs) return false;
-    this.#dueMs = nowMs + NEXT_CHARGE_AFTER_MS;
+    if (this.#state.kind !== "routed" || this.#state.dueMs > nowMs) return false;
+    this.#state.dueMs = nowMs + NEXT_CHARGE_AFTER_MS;
     return true;
-  }
-
-  /** Sets the usage row from the reply to `openRecord`, which every charge repeats. */
-  assignTagRow(tagRow: string | undefined): void {
-    if (tagRow !== undefined) this.#identity = { ...this.#identity, tagRow };
   }
 
   /** Describes the cost so far for the client; undefined if the usage does not cover everything that was generated. */
   readonly describeCost: DescribeCost = ({ usage: tokens, serviceTier, toolUses }) => {
-    if (this.#answer !== null && !this.#tellsAll(this.#answer.observation)) return {};
+    const { answer } = this.#state;
+    if (answer !== null && !this.#tellsAll(answer.observation)) return {};
     const charged = chooseRates(this.price, serviceTier, promptTokensOf(tokens));
     const tools = chargeTools(this.price.serverTools, toolUses);
     return reportCost({ tokens, tools, charged, currency: this.#identity.currency });
@@ -130,20 +163,9 @@ export class RequestAccount {
     return this.#price(plainTokens(this.estimatedInputTokens, 0), true);
   }
 
-  /** Bounds all charges and estimates by the reserved worst case (strict caps). Null: no bound. */
-  limitTo(worstCaseMicrocents: bigint | null, shrunk: Shrunk | null = null): void {
-    this.#worstCaseMicrocents = worstCaseMicrocents;
-    this.#shrunk = shrunk;
-  }
-
   get #largestOutputTokens(): number {
     const { requested, largestOutputTokens } = this.#options;
-    return this.#shrunk === null ? largestOutputTokens : requested.choices * this.#shrunk.maxTokens;
-  }
-
-  /** Sets the response whose observation reports the usage so far. */
-  observe(answer: Answer): void {
-    this.#answer = answer;
+    return this.shrunk === null ? largestOutputTokens : requested.choices * this.shrunk.maxTokens;
   }
 
   /** Entry that represents the request while Redis has no record of it. */
@@ -161,30 +183,25 @@ export class RequestAccount {
    * changed, while the previous charge is on its way, or shortly before the end. Never rejects.
    */
   async chargeProgress(): Promise<void> {
-    if (this.#settling !== null || this.#progress !== null) return;
-    if (this.#answer === null || this.#answer.observation.generatedDeltas === 0) return;
-    const { observation } = this.#answer;
+    const routed = this.#state;
+    if (routed.kind !== "routed" || routed.progress !== null) return;
+    const { answer, acknowledged } = routed;
+    if (answer === null || answer.observation.generatedDeltas === 0) return;
+    const { observation } = answer;
     const counted = this.#limit(this.#countAtLeast(observation));
     const estimate = this.#limit(this.#estimateSoFar(observation));
     const said = { counted: counted.costMicrocents, estimate: estimate.costMicrocents };
-    if (said.counted === this.#acknowledged.counted && said.estimate === this.#acknowledged.estimate) return;
-    const progress = this.#charge({ ...counted, estimated: estimate.estimated }, estimate, null);
+    if (said.counted === acknowledged.counted && said.estimate === acknowledged.estimate) return;
+    const progress = this.#charge(routed, { ...counted, estimated: estimate.estimated }, estimate, null);
     // An unacknowledged charge is sent again with the next one, even if the stream stalls.
-    if (await this.#watch(progress)) this.#acknowledged = said;
+    if (await watch(routed, progress)) routed.acknowledged = said;
   }
 
   /** Creates the record of a request without one, as long as nothing was generated. Never rejects. */
   async chargeOpening(): Promise<void> {
-    if (this.#settling !== null || this.#progress !== null || this.#sequence > 0) return;
-    await this.#watch(this.#options.keeper.charge(openingCharge(this.opened, this.promptFloorPrice)));
-  }
-
-  /** Tracks a charge for which the account's end and the next progress charge wait. */
-  async #watch(progress: Promise<boolean>): Promise<boolean> {
-    this.#progress = progress;
-    const isAcknowledged = await progress;
-    this.#progress = null;
-    return isAcknowledged;
+    const routed = this.#state;
+    if (routed.kind !== "routed" || routed.progress !== null || routed.sequence > 0) return;
+    await watch(routed, this.#options.keeper.charge(openingCharge(this.opened, this.promptFloorPrice)));
   }
 
   /**
@@ -192,36 +209,36 @@ export class RequestAccount {
    * the end of the response. Never rejects.
    */
   settle(outcome: Outcome, result: ClientResult): Promise<Settled> {
-    this.#settling ??= this.#settle(outcome, result);
-    return this.#settling;
+    const from = this.#state;
+    if (from.kind === "settling") return from.settled;
+    const settled = this.#settle(from.kind === "opening" ? createRouted(Infinity) : from, outcome, result);
+    this.#state = { kind: "settling", answer: from.answer, settled };
+    return settled;
   }
 
-  async #settle(outcome: Outcome, result: ClientResult): Promise<Settled> {
+  async #settle(routed: Routed, outcome: Outcome, result: ClientResult): Promise<Settled> {
+    const { keeper } = this.#options;
     const counted = this.#countFinally(outcome);
     // Don't await a value we already have, so that the charge is sent in this turn.
     const settled = counted instanceof Promise ? await counted : counted;
     this.#learn(settled);
     const ending = { settled, outcome, result };
-    this.#options.keeper.onCounted(this, ending);
+    keeper.onCounted(this, ending);
     // No charge was due yet, so only the journal has the request. If this process dies before Redis has the
     // final charge, the line has the prompt's cost; only the output of the last two seconds is missing, no
     // more than for a request in flight.
-    const isSingleCharge = this.#progress === null && this.#options.keeper.isBegun(this.#identity.requestId);
-    const charged = this.#charge(settled, null, ending, isSingleCharge).then(() => this.#end());
+    const isSingleCharge = routed.progress === null && keeper.isBegun(this.#identity.requestId);
+    const end = (): void => keeper.onSettled(this);
+    const sent = this.#charge(routed, settled, null, ending, isSingleCharge);
+    // The record is deleted only after every command was answered; the client does not wait for this.
+    const charged = sent.then(() => (routed.progress === null ? end() : void routed.progress.then(end)));
     await (isSingleCharge ? commandsSent() : charged);
     return settled;
   }
 
-  /** Deletes the record only after every command was answered; the client does not wait for this. */
-  #end(): void {
-    const { keeper } = this.#options;
-    if (this.#progress === null) keeper.onSettled(this);
-    else void this.#progress.then(() => keeper.onSettled(this));
-  }
-
   #countFinally(outcome: Outcome): Settled | Promise<Settled> {
     if (outcome === "not_sent" || outcome === "refused_by_upstream") return this.#nothing();
-    const observation = this.#answer?.observation;
+    const observation = this.#state.answer?.observation;
     if (observation === undefined) return this.#estimate(null, 0);
     const { usage } = observation;
     if (usage !== null && this.#tellsAll(observation)) return this.#price(usage, false);
@@ -281,7 +298,7 @@ export class RequestAccount {
 
   /** Bounds the cost by the reserved amount (strict caps). */
   #limit(settled: Settled): Settled {
-    const limit = this.#worstCaseMicrocents;
+    const limit = this.#terms?.worstCaseMicrocents ?? null;
     return limit === null || settled.costMicrocents <= limit
       ? settled
       : { ...settled, costMicrocents: limit, isBoundedByHold: true };
@@ -303,7 +320,7 @@ export class RequestAccount {
    * tools that it ran.
    */
   #price(tokens: TokenUsage, estimated: boolean): Settled {
-    const { serviceTier: named = null, toolUses = NO_USES } = this.#answer?.observation ?? {};
+    const { serviceTier: named = null, toolUses = NO_USES } = this.#state.answer?.observation ?? {};
     const charged = chooseRates(this.price, named, promptTokensOf(tokens));
     const unpricedServiceTier = named === null || isPricedTier(this.price, named) ? null : named;
     const tools = chargeTools(this.price.serverTools, toolUses);
@@ -314,7 +331,7 @@ export class RequestAccount {
   #countUsedTokens(settled: Settled, ending: Ending | null): UsedTokens | undefined {
     const { takenTokens, onOutputCounted } = this.#options;
     if (takenTokens === null) return undefined;
-    const generated = this.#answer?.observation.generatedDeltas ?? 0;
+    const generated = this.#state.answer?.observation.generatedDeltas ?? 0;
     const hasFailed = hasFailedBefore(generated, settled, ending);
     if (ending !== null && !hasFailed) onOutputCounted?.(settled.tokens.outputTokens);
     return countUsedTokens(takenTokens, hasFailed ? NO_TOKENS : settled.tokens);
@@ -327,7 +344,7 @@ export class RequestAccount {
   }
 
   #learn({ tokens, estimated }: Settled): void {
-    const observation = this.#answer?.observation;
+    const observation = this.#state.answer?.observation;
     if (estimated || observation === undefined || tokens === NO_TOKENS) return;
     const { estimator, promptBytes, template } = this.#options;
     estimator.learn(this.#subject, {
@@ -342,26 +359,38 @@ export class RequestAccount {
 
   /** @param ending Null while the request is in flight; `estimate` is then its possible cost. */
   #charge(
+    routed: Routed,
     settled: Settled,
     estimate: Settled | null,
     ending: Ending | null,
     isSingleCharge = false,
   ): Promise<boolean> {
-    this.#sequence += 1;
+    routed.sequence += 1;
     const { currency } = this.#identity;
     const input: ChargeInput = {
       totalMicrocents: settled.costMicrocents,
       toolMicrocents: toolsOf(settled),
-      sequence: this.#sequence,
+      sequence: routed.sequence,
       tokens: settled.tokens,
       requests: ending?.outcome === "not_sent" ? 0 : 1,
       estimated: settled.estimated,
       estimate: estimate === null ? null : formatEstimate(estimate, currency),
-      final: ending === null ? null : formatFinal(ending, currency, this.#shrunk),
+      final: ending === null ? null : formatFinal(ending, currency, this.shrunk),
       isSingleCharge: isSingleCharge ? true : undefined,
       usedTokens: this.#countUsedTokens(estimate ?? settled, ending),
       ...this.#identity,
     };
     return this.#options.keeper.charge(input);
   }
+}
+
+function createRouted(dueMs: number): Routed {
+  return { kind: "routed", answer: null, sequence: 0, dueMs, progress: null, acknowledged: NOTHING };
+}
+
+async function watch(routed: Routed, progress: Promise<boolean>): Promise<boolean> {
+  routed.progress = progress;
+  const isAcknowledged = await progress;
+  routed.progress = null;
+  return isAcknowledged;
 }

@@ -93,6 +93,7 @@ export function createAccount(options: FixtureOptions = {}): AccountUnderTest {
       },
     },
   });
+  let isRouted = false;
   const tested: AccountUnderTest = {
     account,
     estimator,
@@ -100,6 +101,8 @@ export function createAccount(options: FixtureOptions = {}): AccountUnderTest {
     endings,
     settledCount: 0,
     observe: (observation) => {
+      if (!isRouted) account.markRouted(0);
+      isRouted = true;
       const seen: Pick<Answer, "observation"> = { observation: { ...NOTHING_YET, ...observation } };
       account.observe(seen as Answer);
     },

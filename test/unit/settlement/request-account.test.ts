@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ChargeInput } from "../../../src/data-path/store/types/settlement.ts";
+import type { Answer } from "../../../src/data-path/translation/client-protocol.ts";
 import { createAccount, IDENTITY, OK } from "./account-fixture.ts";
 import { NO_TOKENS } from "../../../src/shared/usage/token-usage.ts";
 
@@ -7,6 +8,7 @@ const USAGE = { ...NO_TOKENS, inputTokens: 30, cachedInputTokens: 20, outputToke
 /** Of USAGE: 30 + 2 + 70. */
 const COST = 102n;
 const SUBJECT = { model: IDENTITY.model, organizationId: IDENTITY.organizationId };
+const STRICT = { worstCaseMicrocents: 125n, shrunk: null, tagRow: undefined };
 
 describe("RequestAccount.settle", () => {
   it("charges the upstream's own count", async () => {
@@ -235,7 +237,7 @@ describe("RequestAccount.chargeProgress", () => {
 
   it("is never above the worst case that is held", async () => {
     const { account, charges, observe } = createAccount();
-    account.limitTo(125n);
+    account.setTerms(STRICT);
     observe({ generatedBytes: 4, generatedDeltas: 40 });
     await account.chargeProgress();
     observe({ generatedBytes: 4, generatedDeltas: 45 });
@@ -246,12 +248,12 @@ describe("RequestAccount.chargeProgress", () => {
 
   it("ends in no estimate above the worst case that is held", async () => {
     const { account, charges, observe } = createAccount({ counted: 45 });
-    account.limitTo(125n);
+    account.setTerms(STRICT);
     observe({ generatedBytes: 4, generatedDeltas: 45 });
     expect(await account.settle("complete", OK)).toMatchObject({ estimated: true, costMicrocents: 125n });
     expect(charges.at(-1)?.final?.checks[0]?.figures).toMatchObject({ bounded_by: "hold" });
     const told = createAccount();
-    told.account.limitTo(125n);
+    told.account.setTerms(STRICT);
     told.observe({ usage: { ...USAGE, outputTokens: 45 } });
     expect((await told.account.settle("complete", OK)).costMicrocents).toBeGreaterThan(125n);
     expect(told.charges.at(-1)?.final?.checks[0]?.figures).not.toHaveProperty("bounded_by");
@@ -292,6 +294,17 @@ describe("RequestAccount.onSettled", () => {
     await progress;
     await new Promise(setImmediate);
     expect(tested.settledCount).toBe(1);
+  });
+});
+
+describe("the state of an account", () => {
+  it("has no response before its route and after its end, and no new terms once it is routed", async () => {
+    const { account, observe } = createAccount();
+    expect(() => account.observe({} as Answer)).toThrow("opening");
+    observe({});
+    expect(() => account.setTerms(STRICT)).toThrow("routed");
+    await account.settle("complete", OK);
+    expect(() => account.observe({} as Answer)).toThrow("settling");
   });
 });
 
