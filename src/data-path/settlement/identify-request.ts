@@ -22,13 +22,12 @@ export function identifyRequest(
   tagRows: Pick<TagRows, "of">,
 ): BilledRequest {
   const { identity, caller, limits } = admission;
-  const { organizationId } = caller;
   const { month, session } = identity;
   const allTags = addEndUser(identity.tags ?? "", caller.keepsEndUser ? request.endUser : null);
   const tags = allTags === "" ? undefined : allTags;
   const hasCap = limits.areSessionsCapped || limits.sessionBudgetCents !== null;
   return {
-    organizationId,
+    organizationId: caller.organizationId,
     keyId: caller.keyId,
     requestId: identity.requestId,
     month,
@@ -41,6 +40,6 @@ export function identifyRequest(
     model: model.id,
     requestedModel,
     tags,
-    tagRow: tagRows.of({ organizationId, month, tags }),
+    tagRow: tagRows.of({ organizationId: caller.organizationId, month, tags }),
   };
 }

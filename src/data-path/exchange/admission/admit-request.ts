@@ -209,8 +209,7 @@ async function decide(services: AdmissionServices, parsed: ParsedRequest, caller
     services.deferred.learn(caller.keyId, null);
     if (admitted !== null) {
       const identity = { requestId, owners: ownersOf(admitted) };
-      const its = { organizationId: admitted.organization.id, keyId: admitted.key.id };
-      services.leave({ identity, caller: its, limits: admitted });
+      services.leave({ identity, caller, limits: admitted });
     }
     return refuse(services, parsed, { thrown, caller: named, rate });
   }
