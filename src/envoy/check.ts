@@ -11,23 +11,36 @@ import { readTokenVerdict } from "./messages/token-verdict.ts";
 import { formatRateMetadata, formatRefusalMetadata } from "./messages/metadata.ts";
 import { createDeniedCheck, createOkCheck } from "./messages/format-replies.ts";
 import type { Message } from "./messages/messages.ts";
+import { WORKER_HEADER } from "./names.ts";
+
+/** How Envoy reaches this worker. */
+export interface WorkerPlace {
+  /** Path of the Unix socket; null on TCP, where Envoy's name of a worker is unknown. */
+  readonly socket: string | null;
+  /** Whether Envoy has no other worker. */
+  readonly isOnlyWorker: boolean;
+}
 
 /** The handler of `envoy.service.auth.v3.Authorization/Check`. Never rejects. */
 export function createCheckHandler(
   admitRequest: AdmitRequest,
+  { socket, isOnlyWorker }: WorkerPlace,
 ): (request: Message<"CheckRequest">, call: CheckCall) => Promise<Message<"CheckResponse">> {
   return async (request, call) => {
     const http = request.attributes?.request?.http;
+    const headers = http?.headers ?? {};
     const incoming = {
       method: http?.method ?? "",
       path: http?.path ?? "",
-      headers: http?.headers ?? {},
+      headers,
       extensions: request.attributes?.context_extensions ?? {},
       token: readTokenVerdict(request.attributes?.metadata_context),
+      comesBack: isOnlyWorker || (socket !== null && headers[WORKER_HEADER] !== undefined),
     };
     const verdict = await admitRequest(incoming, call);
     if (verdict.kind === "admitted") {
-      return createOkCheck(verdict, formatRateMetadata(verdict.rateHeaders));
+      const worker = verdict.isDeferred ? socket : null;
+      return createOkCheck({ ...verdict, worker }, formatRateMetadata(verdict.rateHeaders));
     }
     // ext_authz can respond to a request only by denying it, even with status 200.
     const reply = isGrpcType(incoming.headers["content-type"])

@@ -18,6 +18,13 @@ export const ENDPOINT_HEADER = "x-gateway-destination-endpoint";
  */
 export const ADMISSION_HEADER = "x-igw-admission";
 
+/**
+ * Names the worker that ext_proc must call, by its Unix socket. Envoy sets `ANY_WORKER` before ext_authz, so that a
+ * worker knows that Envoy follows the header. If the worker defers the admission, ext_authz's OK reply names it.
+ */
+export const WORKER_HEADER = "x-igw-worker";
+export const ANY_WORKER = "any";
+
 /** Set by ext_proc: the cluster, which is the upstream's name in the configuration. */
 export const UPSTREAM_HEADER = "x-igw-upstream";
 

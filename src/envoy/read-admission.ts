@@ -6,7 +6,9 @@ import { GatewayError } from "../shared/contract/errors.ts";
 import {
   parseAdmissionHeader,
   parseAwaitedHeader,
+  readAwaitedId,
 } from "../data-path/exchange/admission/admission-header.ts";
+import type { AdmitAgain } from "../data-path/exchange/admission/admit-request.ts";
 import type { DeferredAdmissions } from "../data-path/exchange/admission/deferred-admissions.ts";
 import type { Decision } from "../data-path/exchange/admission/decision.ts";
 import { createErrorReply, type Header, type ReplyContext } from "../data-path/exchange/reply.ts";
@@ -15,7 +17,7 @@ import { formatRateHeaders } from "../data-path/limits/rate-headers.ts";
 import type { Logger } from "../shared/host/logger.ts";
 import type { Protocol, ProtocolName } from "../data-path/translation/client-protocol.ts";
 import { createImmediateReply } from "./messages/format-replies.ts";
-import { findHeader } from "./messages/headers.ts";
+import { findHeader, recordOf } from "./messages/headers.ts";
 import { formatLateRefusalMetadata } from "./messages/metadata.ts";
 import { ADMISSION_HEADER } from "./names.ts";
 import type { Message } from "./messages/messages.ts";
@@ -23,10 +25,11 @@ import type { Message } from "./messages/messages.ts";
 export interface AdmissionReader {
   /** Requests that passed ext_authz before they were decided. */
   readonly deferred: Pick<DeferredAdmissions, "take">;
+  readonly admitAgain: AdmitAgain;
   readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
   /** Called for a request without an admission, which should raise an alert. */
   readonly onUnadmitted?: () => void;
-  readonly logger: Logger<"error">;
+  readonly logger: Logger<"warn" | "error">;
 }
 
 export type ReadAdmission =
@@ -48,20 +51,26 @@ export function readAdmission(
 ): ReadAdmission | Promise<ReadAdmission> {
   const header = findHeader(headers, ADMISSION_HEADER);
   if (header === undefined) return refuseUnadmitted(headers, reader);
-  const awaited = parseAwaitedHeader(header);
-  if (awaited === null) {
+  const requestId = readAwaitedId(header);
+  if (requestId === null) {
     return { kind: "admitted", admission: parseAdmissionHeader(header), lateHeaders: [] };
   }
-  const deferred = reader.deferred.take(awaited.requestId);
-  if (deferred === null) {
-    reader.logger.error(
-      { request_id: awaited.requestId },
-      "request rejected: the worker that admitted it has ended",
-    );
-    return refuse(new GatewayError("gateway_unavailable"), { ...awaited, identity: awaited }, reader);
-  }
+  const deferred = reader.deferred.take(requestId);
+  if (deferred === null) return admitAgain(headers, header, reader);
   const { decision, decisionPromise } = deferred;
   return decision === null ? decisionPromise.then(readDecision) : readDecision(decision);
+}
+
+function admitAgain(
+  map: Message<"HeaderMap"> | undefined,
+  header: string,
+  { logger, admitAgain: again }: AdmissionReader,
+): Promise<ReadAdmission> {
+  const lost = parseAwaitedHeader(header);
+  const headers = recordOf(map);
+  const { ":method": method = "", ":path": path = "" } = headers;
+  logger.warn({ request_id: lost.requestId }, "request admitted again: its first worker is gone");
+  return again(lost, { method, path, headers }).then(readDecision);
 }
 
 function readDecision(decision: Decision): ReadAdmission {

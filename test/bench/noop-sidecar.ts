@@ -31,7 +31,7 @@ import {
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 const EMPTY = new Uint8Array(0);
 const METADATA = { fields: {} };
-const PASSED = createOkCheck({ admissionHeader: "", requestId: "", responseHeaders: [] }, {});
+const PASSED = createOkCheck({ admissionHeader: "", requestId: "", worker: null, responseHeaders: [] }, {});
 const AWAIT_BODY: ProcessingResponse = {
   request_headers: { response: {} },
   mode_override: {

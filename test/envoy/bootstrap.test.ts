@@ -53,6 +53,7 @@ describe("an admitted request", () => {
     const forged = {
       "x-igw-admission": "forged",
       "x-igw-upstream": "refusing",
+      "x-igw-worker": "forged",
       "x-igw-other": "forged",
       "x-envoy-retry-on": "5xx",
       "x-envoy-original-path": "/forged",

@@ -108,7 +108,8 @@ catalog: [{id: acme/echo, upstream: local, upstream_model: echo, context_window:
 });
 
 describe("a guardrail in Envoy's chain", () => {
-  const chat = withChatStack();
+  // Envoy's reports come to one of two workers, not always to the one that knows the request.
+  const chat = withChatStack(() => ({ workers: 2 }));
   let guardrail: Child | undefined;
   let envoy: SideEnvoy | undefined;
   let redis: Redis | undefined;

@@ -4,7 +4,7 @@
  */
 import { formatErrorReference } from "../../shared/config/documentation.ts";
 import type { Config } from "../../shared/config/schema.ts";
-import { ENDPOINT_HEADER, INTERNAL_HEADER_PREFIX } from "../names.ts";
+import { ANY_WORKER, ENDPOINT_HEADER, INTERNAL_HEADER_PREFIX, WORKER_HEADER } from "../names.ts";
 import { createAccessLog } from "./access-log.ts";
 import type { BodyLimits } from "./body-limits.ts";
 import { createEndReports } from "./end-reports.ts";
@@ -21,12 +21,9 @@ const MEBIBYTE = 1024 ** 2;
 export function createConnectionManager(
   limits: BodyLimits,
   options: ResolvedOptions,
-  config: Pick<Config, "telemetry" | "jwt" | "documentationUrl" | "dashboard" | "admin">,
+  config: Pick<Config, "telemetry" | "jwt" | "sidecar" | "documentationUrl" | "dashboard" | "admin">,
 ): EnvoyNode {
-  const {
-    telemetry: { otlp },
-    jwt,
-  } = config;
+  const { otlp } = config.telemetry;
   const reference = formatErrorReference(config);
   const message = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
   return {
@@ -37,7 +34,7 @@ export function createConnectionManager(
       server_name: "inference-gateway",
       ...createPathRules(),
       ...createClientIdentity(options.trustedHops),
-      early_header_mutation_extensions: [createEarlyMutation(otlp !== null)],
+      early_header_mutation_extensions: [createEarlyMutation(otlp !== null, config.sidecar.tcp === null)],
       ...createTimeouts(options.timeouts),
       ...createProtocolLimits(limits.streamWindowBytes, options.timeouts),
       access_log: [createAccessLog(options.accessLogFile), createEndReports()],
@@ -48,7 +45,7 @@ export function createConnectionManager(
         documentation: config.documentationUrl ?? reference,
         dashboard: config.dashboard.baseUrl,
       }),
-      http_filters: createHttpFilters(limits.maxRequestBytes, options, jwt.providers),
+      http_filters: createHttpFilters(limits.maxRequestBytes, options, config),
     }),
   };
 }
@@ -83,9 +80,12 @@ function createClientIdentity(trustedHops: number): EnvoyNode {
  * plain UUID; ext_authz replaces it by the gateway's own form, so the plain form is only visible in requests
  * that Envoy rejects earlier.
  */
-function createEarlyMutation(hasTraces: boolean): EnvoyNode {
+function createEarlyMutation(hasTraces: boolean, namesWorkers: boolean): EnvoyNode {
   const requestId = hasTraces ? "%UNIQUE_ID%" : "req_%UNIQUE_ID%";
   const remove = (prefix: string) => oneLine({ remove_on_match: { key_matcher: { prefix } } });
+  const set = (key: string, value: string): EnvoyNode => ({
+    append: { header: oneLine({ key, value }), append_action: "OVERWRITE_IF_EXISTS_OR_ADD" },
+  });
   return {
     name: "envoy.http.early_header_mutation.header_mutation",
     typed_config: typed("envoy.extensions.http.early_header_mutation.header_mutation.v3.HeaderMutation", {
@@ -104,11 +104,16 @@ function createEarlyMutation(hasTraces: boolean): EnvoyNode {
         },
         {
           "#": "A client's own request id is never taken for ours.",
-          append: {
-            header: oneLine({ key: "x-request-id", value: requestId }),
-            append_action: "OVERWRITE_IF_EXISTS_OR_ADD",
-          },
+          ...set("x-request-id", requestId),
         },
+        ...(namesWorkers
+          ? [
+              {
+                "#": "ext_authz may name the worker that ext_proc calls, see load_balancing_policy.",
+                ...set(WORKER_HEADER, ANY_WORKER),
+              },
+            ]
+          : []),
       ],
     }),
   };

@@ -3,7 +3,7 @@
  * ext_authz → ext_proc → length → router. The order is a security property: nothing reads a body before its
  * key is admitted.
  */
-import type { JwtProviderConfig } from "../../shared/config/schema.ts";
+import type { Config } from "../../shared/config/schema.ts";
 import { REMAINING_HEADER } from "../../shared/contract/header-names.ts";
 import {
   CONTENT_LENGTH_FILTER,
@@ -14,6 +14,7 @@ import {
   METADATA_NAMESPACE,
   PROCESSING_FILTER,
   SIDECAR_CLUSTER,
+  WORKER_HEADER,
 } from "../names.ts";
 import { REQUEST_ID } from "./formatters.ts";
 import { createGrpcReplyFilter } from "./grpc-requests.ts";
@@ -25,7 +26,7 @@ import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
 export function createHttpFilters(
   maxRequestBytes: number,
   options: ResolvedOptions,
-  providers: readonly JwtProviderConfig[],
+  { jwt: { providers }, sidecar }: Pick<Config, "jwt" | "sidecar">,
 ): EnvoyNode[] {
   return [
     createGrpcReplyFilter(),
@@ -33,7 +34,7 @@ export function createHttpFilters(
     ...(options.corsAllowOrigins.length === 0 ? [] : [createPreflightHeadersFilter(), createCorsFilter()]),
     ...createTokenFilters(providers),
     createAdmissionFilter(options.timeouts, providers.length > 0),
-    createProcessingFilter(options.timeouts),
+    createProcessingFilter(options.timeouts, sidecar),
     createContentLengthFilter(maxRequestBytes),
     createRouterFilter(),
   ];
@@ -133,6 +134,15 @@ function createAdmissionFilter(timeouts: EdgeTimeouts, knowsTokens: boolean): En
   };
 }
 
+/** On TCP, workers don't know their names in Envoy's cluster. */
+function createWorkerChoice({ tcp }: Config["sidecar"]): EnvoyNode {
+  if (tcp !== null) return {};
+  return {
+    "#initial_metadata": "The worker that ext_authz names decides the request, see docs/internals/envoy.md.",
+    initial_metadata: [oneLine({ key: WORKER_HEADER, value: `%REQ(${WORKER_HEADER})%` })],
+  };
+}
+
 const REQUEST_HEADERS_ALONE = {
   request_header_mode: "SEND",
   response_header_mode: "SKIP",
@@ -142,13 +152,16 @@ const REQUEST_HEADERS_ALONE = {
   response_trailer_mode: "SKIP",
 };
 
-function createProcessingFilter(timeouts: EdgeTimeouts): EnvoyNode {
+function createProcessingFilter(timeouts: EdgeTimeouts, sidecar: Config["sidecar"]): EnvoyNode {
   return {
     "#": "Which model, in which protocol, and what it cost: one stream per admitted request.",
     name: PROCESSING_FILTER,
     typed_config: typed("envoy.extensions.filters.http.ext_proc.v3.ExternalProcessor", {
       "#grpc_service": "No timeout here: it would end the stream, and with it the client's answer.",
-      grpc_service: { envoy_grpc: oneLine({ cluster_name: SIDECAR_CLUSTER }) },
+      grpc_service: {
+        envoy_grpc: oneLine({ cluster_name: SIDECAR_CLUSTER }),
+        ...createWorkerChoice(sidecar),
+      },
       "#failure_mode_allow":
         "A request that the sidecar cannot see is not answered: it could not be charged.",
       failure_mode_allow: false,

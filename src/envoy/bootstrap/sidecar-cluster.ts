@@ -4,7 +4,7 @@
  * gets 503.
  */
 import type { Config } from "../../shared/config/schema.ts";
-import { SIDECAR_CLUSTER } from "../names.ts";
+import { SIDECAR_CLUSTER, WORKER_HEADER } from "../names.ts";
 import {
   createCircuitBreakers,
   createHttpOptions,
@@ -13,7 +13,8 @@ import {
 } from "./cluster-parts.ts";
 import { type EdgeTimeouts, formatSeconds } from "./render-options.ts";
 import type { SidecarEndpoint } from "./sidecar-endpoints.ts";
-import { type EnvoyNode, oneLine } from "./yaml-document.ts";
+import { createRetryPolicy } from "./upstream-balancing.ts";
+import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
 
 /** Far above any number of requests in flight: each needs a gRPC stream, and Envoy's default of 1,024 causes 500. */
 const MAX_IN_FLIGHT = 1_000_000;
@@ -46,8 +47,7 @@ export function createSidecarCluster(options: SidecarClusterOptions): EnvoyNode 
     name: SIDECAR_CLUSTER,
     type: endpoints.every((endpoint) => "pipe" in endpoint || !endpoint.isName) ? "STATIC" : "STRICT_DNS",
     connect_timeout: "1s",
-    "#lb_policy": "Streams last for minutes: by requests in flight, not in turn.",
-    lb_policy: "LEAST_REQUEST",
+    ...createBalancing(endpoints),
     "#common_lb_config": "Never send to a worker known to be down just because most are.",
     common_lb_config: {
       healthy_panic_threshold: oneLine({ value: 0 }),
@@ -56,7 +56,7 @@ export function createSidecarCluster(options: SidecarClusterOptions): EnvoyNode 
       update_merge_window: "0s",
     },
     "#circuit_breakers": "Every request in flight holds one gRPC stream; the default of 1,024 answers 500.",
-    circuit_breakers: createCircuitBreakers(MAX_IN_FLIGHT, 0),
+    circuit_breakers: createCircuitBreakers(MAX_IN_FLIGHT, MAX_IN_FLIGHT),
     ...createHealthWatch(),
     typed_extension_protocol_options: createHttp2Options(options),
     ...transportSocket,
@@ -64,6 +64,31 @@ export function createSidecarCluster(options: SidecarClusterOptions): EnvoyNode 
       cluster_name: SIDECAR_CLUSTER,
       endpoints: [{ lb_endpoints: endpoints.map(createLbEndpoint) }],
     },
+  };
+}
+
+function createBalancing(endpoints: readonly SidecarEndpoint[]): EnvoyNode {
+  const reason = "Streams last for minutes: by requests in flight, not in turn.";
+  if (!endpoints.every((endpoint) => "pipe" in endpoint)) {
+    return { "#lb_policy": reason, lb_policy: "LEAST_REQUEST" };
+  }
+  const policy = (name: string, message: string, fields: EnvoyNode): EnvoyNode => ({
+    policies: [
+      {
+        typed_extension_config: {
+          name: `envoy.load_balancing_policies.${name}`,
+          typed_config: typed(`envoy.extensions.load_balancing_policies.${name}.v3.${message}`, fields),
+        },
+      },
+    ],
+  });
+  return {
+    "#load_balancing_policy": "The worker that a call names, also one that drains.",
+    load_balancing_policy: policy("override_host", "OverrideHost", {
+      override_host_sources: [oneLine({ header: WORKER_HEADER })],
+      "#fallback_policy": reason,
+      fallback_policy: policy("least_request", "LeastRequest", {}),
+    }),
   };
 }
 
@@ -118,6 +143,7 @@ function createHttp2Options({ server, timeouts }: SidecarClusterOptions): EnvoyN
         }),
       },
     },
+    retry_policy: createRetryPolicy(),
   });
 }
 

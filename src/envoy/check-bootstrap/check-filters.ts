@@ -1,6 +1,7 @@
 /** Checks of the HTTP filters: presence, order, and the protections in ext_authz and ext_proc. */
 import { JWT_NAMESPACE } from "../names.ts";
 import { checkGuardrails } from "./check-guardrails.ts";
+import { WORKER_CHOICE_WHY } from "./check-manager.ts";
 import { type BootstrapFinding, findAt, findUnless } from "./finding.ts";
 import { FILTERS } from "./filter-types.ts";
 import { findFilter, type Rendered } from "./rendered.ts";
@@ -8,6 +9,7 @@ import {
   checkSettings,
   existsAsRendered,
   hasRendered,
+  isAsRendered,
   isAtLeastSeconds,
   isRendered,
   isSameAsRendered,
@@ -85,6 +87,12 @@ const PROCESSING_RULES: readonly SettingRule[] = [
     holds: (view) => !view.exists || view.seconds === 0,
     why: "it ends the ext_proc stream, and with it the client's response.",
     write: () => "(nothing: remove the timeout)",
+  },
+  {
+    check: "worker_choice",
+    path: ["grpc_service", "initial_metadata"],
+    holds: isAsRendered,
+    why: WORKER_CHOICE_WHY,
   },
   {
     check: "mutation_rules",

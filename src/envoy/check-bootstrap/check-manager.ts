@@ -1,11 +1,14 @@
 /** Checks of the connection manager: paths, headers, timeouts and local replies. */
 import { LOCAL_REPLIES } from "../bootstrap/local-replies.ts";
-import { END_REPORTS_LOG, SIDECAR_CLUSTER } from "../names.ts";
+import { END_REPORTS_LOG, SIDECAR_CLUSTER, WORKER_HEADER } from "../names.ts";
 import { type BootstrapFinding, findAt, findUnless } from "./finding.ts";
 import type { Rendered } from "./rendered.ts";
 import { checkSettings, isAtLeastSeconds, isRendered, type SettingRule } from "./setting-rule.ts";
 import type { YamlView } from "./yaml-view.ts";
 
+/** For the three places by which ext_proc calls the worker that ext_authz names. */
+export const WORKER_CHOICE_WHY =
+  "ext_proc couldn't call the worker that has the admission: requests would wait for Redis twice, or take two tokens.";
 const ID_WHY = "clients could choose the request id, or rejections would lose their id.";
 
 const RULES: readonly SettingRule[] = [
@@ -81,6 +84,20 @@ function listRemovedPrefixes(mutations: readonly YamlView[]): string[] {
     .filter((prefix) => prefix !== "");
 }
 
+function listSetHeaders(mutations: readonly YamlView[]): YamlView[] {
+  return mutations.map((one) => one.at("append")).filter(({ exists }) => exists);
+}
+
+/** The value of a request id is the operator's choice. */
+function formatSetHeader(append: YamlView): string {
+  return `${append.at("header", "key").text} ${append.at("append_action").text}`;
+}
+
+const WITHOUT_ID = {
+  check: "request_id",
+  message: "no request id is set before routing: the gateway would use the client's own id.",
+};
+
 function checkEarlyMutation(extensions: YamlView, wanted: YamlView): BootstrapFinding[] {
   const [mutations, right] = [listMutations(extensions), listMutations(wanted)];
   const removed = listRemovedPrefixes(mutations);
@@ -92,17 +109,18 @@ function checkEarlyMutation(extensions: YamlView, wanted: YamlView): BootstrapFi
       fix: `Add the mutation \`remove_on_match: {key_matcher: {prefix: ${prefix}}}\` to an early_header_mutation extension.`,
     }),
   );
-  const id = right.map((one) => one.at("append")).find((append) => append.exists);
-  const [key, action] = [id?.at("header", "key").text, id?.at("append_action").text];
-  const setsId = mutations
-    .map((one) => one.at("append"))
-    .some((one) => one.at("header", "key").text === key && one.at("append_action").text === action);
-  const withoutId = findUnless(setsId, extensions, {
-    check: "request_id",
-    message: "no request id is set before routing: the gateway would use the client's own id.",
-    fix: `Add the mutation \`append: {header: {key: ${key}, value: "${id?.at("header", "value").text}"}, append_action: ${action}}\`.`,
+  const set = listSetHeaders(mutations).map(formatSetHeader);
+  const unset = listSetHeaders(right).filter((append) => !set.includes(formatSetHeader(append)));
+  const withoutHeader = unset.flatMap((append) => {
+    const key = append.at("header", "key").text;
+    return findAt(extensions, {
+      ...(key === WORKER_HEADER
+        ? { check: "worker_choice", message: `${key} isn't set: ${WORKER_CHOICE_WHY}` }
+        : WITHOUT_ID),
+      fix: `Add the mutation \`append: {header: {key: ${key}, value: "${append.at("header", "value").text}"}, append_action: ${append.at("append_action").text}}\`.`,
+    });
   });
-  return [...findings, ...withoutId];
+  return [...findings, ...withoutHeader];
 }
 
 /** Checks that the sidecar gets reports of abnormal ends, whatever else is logged over gRPC. */

@@ -3,12 +3,14 @@
  * requests in flight.
  */
 import { GRACEFUL_CLOSE_FLAG } from "../names.ts";
+import { WORKER_CHOICE_WHY } from "./check-manager.ts";
 import { findAt, findUnless, type BootstrapFinding } from "./finding.ts";
 import { HTTP_OPTIONS, SHARED_CONNECTION } from "../bootstrap/cluster-parts.ts";
 import { MAX_CALLS_PER_NODE_CONNECTION } from "../bootstrap/sidecar-cluster.ts";
 import {
   checkSettings,
   existsAsRendered,
+  isAsRendered,
   formatFlow,
   isAtLeast,
   isAtLeastSeconds,
@@ -19,6 +21,7 @@ import type { YamlView } from "./yaml-view.ts";
 /** With less, a busy gateway answers 500 because it runs out of streams; Envoy's default is 1,024. */
 const MIN_IN_FLIGHT = 10_000;
 const FASTER_HEALTH_FIELDS = new Set(["unhealthy_interval", "no_traffic_healthy_interval"]);
+const RETRY_WHY = "requests that a worker admitted just before its restart would fail.";
 const BREAKER_WHY =
   "every request in flight needs one gRPC stream; above the limit (1,024 by default) requests return 500.";
 
@@ -28,6 +31,8 @@ const HTTP2 = [
   "explicit_http_config",
   "http2_protocol_options",
 ];
+
+const RETRY_POLICY = ["typed_extension_protocol_options", HTTP_OPTIONS, "retry_policy"];
 
 const SHARED_FIELDS = Object.keys(SHARED_CONNECTION).filter((name) => !name.startsWith("#"));
 const SHORT_CONNECTIONS = [
@@ -81,6 +86,24 @@ const RULES: readonly SettingRule[] = [
     // A dump omits a value of 0.
     holds: (view, rendered) => view.exists && (view.at("value").value ?? 0) === rendered.at("value").value,
     why: "if half of the workers have exited, Envoy would send requests to them.",
+  },
+  {
+    check: "worker_choice",
+    path: ["load_balancing_policy"],
+    holds: isAsRendered,
+    why: WORKER_CHOICE_WHY,
+  },
+  {
+    check: "sidecar_retries",
+    path: [...RETRY_POLICY, "retry_on"],
+    why: RETRY_WHY,
+    write: RETRY_POLICY,
+  },
+  {
+    check: "sidecar_retries",
+    path: ["circuit_breakers", "thresholds", 0, "max_retries"],
+    holds: isAtLeast(MIN_IN_FLIGHT),
+    why: RETRY_WHY,
   },
   ...["max_connections", "max_pending_requests", "max_requests"].map((name) => ({
     check: "sidecar_circuit_breakers",

@@ -81,6 +81,11 @@ export function isSameAsRendered(view: YamlView, rendered: YamlView): boolean {
   return JSON.stringify(canonical(view.value)) === JSON.stringify(canonical(rendered.value));
 }
 
+/** Accepts the rendered value; any if nothing is rendered. */
+export function isAsRendered(view: YamlView, rendered: YamlView): boolean {
+  return !rendered.exists || isSameAsRendered(view, rendered);
+}
+
 /** Normalizes names to protobuf's and sorts them, so that equal meanings give equal values. */
 export function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical);

@@ -4,7 +4,7 @@ import type { Route } from "../../data-path/exchange/upstream/upstream-call.ts";
 import { setBounded } from "../../shared/collections/set-bounded.ts";
 import { constantReply } from "./constant-replies.ts";
 import { formatRawHeader, formatTextHeader } from "./headers.ts";
-import { ADMISSION_HEADER, IMMEDIATE_RESPONSE_DETAILS, UPSTREAM_HEADER } from "../names.ts";
+import { ADMISSION_HEADER, IMMEDIATE_RESPONSE_DETAILS, UPSTREAM_HEADER, WORKER_HEADER } from "../names.ts";
 import type { Message } from "./messages.ts";
 
 /** google.rpc.Code: anything but OK denies; the HTTP status is in the response itself. */
@@ -13,6 +13,8 @@ const PERMISSION_DENIED = 7;
 interface OkCheck {
   readonly admissionHeader: string;
   readonly requestId: string;
+  /** Socket of the worker that ext_proc must call; null: any. */
+  readonly worker: string | null;
   readonly responseHeaders: readonly Header[];
 }
 
@@ -21,7 +23,7 @@ interface OkCheck {
  * @param metadata State of the key's bucket, for Envoy's own responses.
  */
 export function createOkCheck(
-  { admissionHeader, requestId, responseHeaders }: OkCheck,
+  { admissionHeader, requestId, worker, responseHeaders }: OkCheck,
   metadata: Message<"Struct">,
 ): Message<"CheckResponse"> {
   return {
@@ -31,6 +33,7 @@ export function createOkCheck(
       headers: [
         formatTextHeader(ADMISSION_HEADER, admissionHeader),
         formatTextHeader("x-request-id", requestId),
+        ...(worker === null ? [] : [formatTextHeader(WORKER_HEADER, worker)]),
       ],
       response_headers_to_add: responseHeaders.map(([name, value]) => formatTextHeader(name, value)),
     },

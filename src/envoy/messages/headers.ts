@@ -23,6 +23,15 @@ function join(before: string | undefined, { value, raw_value }: Message<"HeaderV
   return before === undefined ? text : `${before},${text}`;
 }
 
+/** Returns all headers; repeated values are joined by commas. */
+export function recordOf(map: Message<"HeaderMap"> | undefined): Record<string, string> {
+  const record: Record<string, string> = Object.create(null) as Record<string, string>;
+  for (const header of map?.headers ?? []) {
+    if (header.key !== undefined) record[header.key] = join(record[header.key], header);
+  }
+  return record;
+}
+
 /** Lists the names in a header map in order, with repetitions. */
 export function namesOf(map: Message<"HeaderMap"> | undefined): string[] {
   const names: string[] = [];

@@ -1,6 +1,6 @@
 /** Reads Envoy's verification of a request's token from the metadata of ext_authz. */
 import { FAILED_PREFIX, JWT_NAMESPACE, TOKEN_HEADER_PREFIX, VERIFIED_PREFIX } from "../names.ts";
-import type { IncomingRequest } from "../../data-path/exchange/admission/admit-request.ts";
+import type { IncomingRequest } from "../../data-path/exchange/admission/request-head.ts";
 import type { Message } from "./messages.ts";
 
 type TokenVerdict = NonNullable<IncomingRequest["token"]>;

@@ -10,6 +10,7 @@ import { systemClock } from "../../shared/time/clock.ts";
 import type { Config } from "../../shared/config/schema.ts";
 import { resolveWorkerCount } from "../../shared/config/worker-count.ts";
 import { shareReachedUpstreams } from "../../data-path/exchange/ends/reached-upstreams.ts";
+import { shareBlocks } from "../../envoy/record-block.ts";
 import { shareReportedEnds } from "../../data-path/exchange/ends/reported-ends.ts";
 import { ensureDemoKey } from "../demo/organization.ts";
 import { readDiskSpace } from "../../shared/host/disk-space.ts";
@@ -46,6 +47,7 @@ export async function startSupervisorServices(
   const { hub } = telemetry;
   shareReachedUpstreams(channels.workers);
   shareReportedEnds(channels.workers);
+  shareBlocks(channels.workers);
   answerQuestions<HostQuestions>(channels.admin, {
     renderMetrics: () => hub.render(),
     readConfigState,

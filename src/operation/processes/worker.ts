@@ -14,8 +14,8 @@ import type { Config } from "../../shared/config/schema.ts";
 import { setErrorReference } from "../../shared/contract/error-reference.ts";
 import { resolveWorkerCount } from "../../shared/config/worker-count.ts";
 import { readEntries } from "../../envoy/access-log-entries.ts";
-import { type BlockServices, recordBlock } from "../../envoy/record-block.ts";
-import { createCheckHandler } from "../../envoy/check.ts";
+import { createBlockRecorder } from "../../envoy/record-block.ts";
+import { createCheckHandler, type WorkerPlace } from "../../envoy/check.ts";
 import { createBodyLimits } from "../../envoy/bootstrap/body-limits.ts";
 import { RequestStream } from "../../envoy/request-stream.ts";
 import { SilenceWatch } from "../../envoy/silence-watch.ts";
@@ -23,7 +23,11 @@ import type { StreamServices } from "../../envoy/stream-services.ts";
 import { createEnvoyServer, parseAddress } from "../../envoy/server.ts";
 import type { EnvoyHandlers, EnvoyServer } from "../../envoy/transport/contract.ts";
 import { DeferredAdmissions } from "../../data-path/exchange/admission/deferred-admissions.ts";
-import { createAdmitRequest } from "../../data-path/exchange/admission/admit-request.ts";
+import {
+  type AdmissionServices,
+  createAdmitAgain,
+  createAdmitRequest,
+} from "../../data-path/exchange/admission/admit-request.ts";
 import { createLocalEndpoints } from "../../data-path/exchange/admission/local-endpoints.ts";
 import { BodyBudget } from "../../data-path/exchange/bodies/body-budget.ts";
 import { CountExchange } from "../../data-path/exchange/count-exchange.ts";
@@ -107,7 +111,8 @@ export async function startWorker(options: WorkerOptions): Promise<RunningProces
     meter: telemetry.meter,
     isServing: () => isOpen() && !draining,
     isGraceOver: () => outage.isGraceOver,
-    isOnlyWorker: isOnlyWorker(config),
+    place: { socket: socketOf(address), isOnlyWorker: isOnlyWorker(config) },
+    channel: options.channel,
     dashboard: config.dashboard,
     tokenProviders: config.jwt.providers,
   });
@@ -163,6 +168,12 @@ async function settleAll(server: EnvoyServer, settlement: Settlement, boundMs: n
 /** On a TCP port Envoy's cluster may have further hosts; a Unix socket belongs to one process. */
 function isOnlyWorker({ sidecar }: Config): boolean {
   return sidecar.tcp === null && resolveWorkerCount(sidecar.workers) === 1;
+}
+
+/** Returns the path of a worker's Unix socket; null on TCP. */
+function socketOf(address: string): string | null {
+  const parsed = parseAddress(address);
+  return "socketPath" in parsed ? parsed.socketPath : null;
 }
 
 /** Returns the largest message from Envoy, and the largest body: the edge's limit plus overhead. */
@@ -249,8 +260,8 @@ interface Parts {
   readonly isServing: () => boolean;
   /** Returns whether every request is rejected because Redis is unreachable. */
   readonly isGraceOver: () => boolean;
-  /** True if Envoy only calls this process. */
-  readonly isOnlyWorker: boolean;
+  readonly place: WorkerPlace;
+  readonly channel: WorkerOptions["channel"];
   readonly dashboard: DashboardAddress;
   readonly tokenProviders: Config["jwt"]["providers"];
 }
@@ -267,15 +278,14 @@ function createHandlers(parts: Parts): EnvoyHandlers {
   const currentCatalog = () => catalog.current;
   // During an outage every request fails in the same way.
   const errorLog = limitLog(logger);
-  const isSameWorker = () => parts.isOnlyWorker && isServing();
-  const deferred = new DeferredAdmissions({ isSameWorker, clock });
+  const deferred = new DeferredAdmissions({ isServing, clock });
   const localEndpoints = createLocalEndpoints({
     catalog: currentCatalog,
     protocols: PROTOCOLS,
     store: patient,
     meter,
   });
-  const admitRequest = createAdmitRequest({
+  const admission: AdmissionServices = {
     directory,
     tokenCallers,
     admit,
@@ -290,7 +300,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     localEndpoints,
     checkBody: (bytes) => budget.checkBody(bytes),
     dashboard: parts.dashboard,
-  });
+  };
   const exchangeServices = {
     catalog: currentCatalog,
     protocols: PROTOCOLS,
@@ -316,23 +326,24 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     createExchange: (options) => new Exchange(options, exchangeServices),
     createCount: (admission) => new CountExchange(admission, countServices),
     deferred,
+    admitAgain: createAdmitAgain(admission),
     protocols: PROTOCOLS,
     collecting: { budget, maxBytes: parts.maxMessageBytes },
     silence: new SilenceWatch(),
     onUnadmitted: () => meter.unadmitted(),
     logger: { ...errorLog, warn: (fields: object, message: string) => logger.warn(fields, message) },
   };
-  const blockServices: BlockServices = {
+  const recordBlock = createBlockRecorder(parts.channel, {
     ...streamServices,
     recordBlockedResponse: (...response) => settlement.recordBlockedResponse(...response),
-  };
+  });
   return {
-    check: createCheckHandler(admitRequest),
+    check: createCheckHandler(createAdmitRequest(admission), parts.place),
     openProcess: (call) => new RequestStream(call, streamServices),
     log(message) {
       for (const { requestId, end, block } of readEntries(message)) {
         const isEndingHere = ends.report(requestId, end);
-        if (block !== null) void recordBlock(block, isEndingHere, blockServices);
+        if (block !== null) recordBlock(block, isEndingHere);
       }
     },
     isServing,

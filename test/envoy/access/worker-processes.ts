@@ -61,6 +61,7 @@ export interface WorkerEndpoint {
   readonly calls: number;
   /** Of those, under way now. */
   readonly active: number;
+  readonly connections: number;
   readonly isHealthy: boolean;
 }
 
@@ -79,6 +80,7 @@ export async function readEndpoints(socketsDir: string): Promise<WorkerEndpoint[
     .map(([, fields]) => ({
       calls: Number(fields["rq_total"]),
       active: Number(fields["rq_active"]),
+      connections: Number(fields["cx_active"]),
       isHealthy: fields["health_flags"] === "healthy",
     }));
 }

@@ -47,6 +47,13 @@ export const EDGE_MUTATIONS: Mutation[] = [
     line: "early_header_mutation_extensions:",
   },
   {
+    check: "worker_choice",
+    name: "not announced to ext_authz",
+    find: "key: x-igw-worker, value: any",
+    write: "key: x-other, value: any",
+    line: "early_header_mutation_extensions:",
+  },
+  {
     check: "early_header_removal",
     name: "x-igw kept",
     find: "prefix: x-igw-",
@@ -163,6 +170,30 @@ export const EDGE_MUTATIONS: Mutation[] = [
     line: "healthy_panic_threshold",
   },
   {
+    check: "worker_choice",
+    name: "by another header",
+    after: SIDECAR,
+    find: "{header: x-igw-worker}",
+    write: "{header: x-other}",
+    line: "load_balancing_policy:",
+  },
+  {
+    check: "sidecar_retries",
+    name: "after a request was sent",
+    after: SIDECAR,
+    find: "retry_on: connect-failure,reset-before-request",
+    write: "retry_on: reset",
+    line: "retry_on: reset",
+  },
+  {
+    check: "sidecar_retries",
+    name: "none allowed",
+    after: SIDECAR,
+    find: "max_retries: 1000000",
+    write: "max_retries: 0",
+    line: "max_retries: 0",
+  },
+  {
     check: "sidecar_circuit_breakers",
     name: "default",
     after: SIDECAR,
@@ -196,6 +227,7 @@ export const EDGE_MUTATIONS: Mutation[] = [
   {
     check: "retries",
     name: "after answers of status 503",
+    after: "- name: local",
     find: "retry_on: connect-failure,reset-before-request",
     write: "retry_on: connect-failure,reset-before-request,retriable-status-codes",
     line: "retry_policy",
@@ -203,6 +235,7 @@ export const EDGE_MUTATIONS: Mutation[] = [
   {
     check: "retries",
     name: "more than one",
+    after: "- name: local",
     find: "num_retries: 1",
     write: "num_retries: 2",
     line: "retry_policy",

@@ -83,7 +83,7 @@ describe("renderBootstrap", () => {
     });
     const once = ["connect-failure,reset-before-request", 1];
     expect(policies).toEqual([
-      ["sidecar", null, 0],
+      ["sidecar", ...once],
       ["local", null, 0],
       ["free", null, 0],
       ["hosted", ...once],

@@ -7,12 +7,20 @@ import {
 import type { AwaitedAdmission } from "../../../src/data-path/exchange/admission/deferred-admissions.ts";
 import type { Decision } from "../../../src/data-path/exchange/admission/decision.ts";
 import { PROTOCOLS } from "../../../src/data-path/translation/protocols.ts";
-import { readEntries } from "../../../src/envoy/access-log-entries.ts";
+import { type Block, readEntries } from "../../../src/envoy/access-log-entries.ts";
 import { recordBlock } from "../../../src/envoy/record-block.ts";
 import { ADMISSION } from "./request-stream-fixture.ts";
 
 const OWNED = { organization_id: "org_1" };
 const HEADER = { admission: formatAdmissionHeader(ADMISSION) };
+const CALLER = {
+  organizationId: "org_1",
+  keyId: "key_1",
+  presentedHash: "0".repeat(64),
+  userId: null,
+  groupId: null,
+};
+const AWAITED = { admission: formatAwaitedHeader({ requestId: "req_1", caller: CALLER, extensions: {} }) };
 
 /** Records a block as Envoy reports it, with these tags next to the guardrail's. */
 async function record(tags: Record<string, string>, options: { deferred?: Decision; here?: boolean } = {}) {
@@ -26,6 +34,7 @@ async function record(tags: Record<string, string>, options: { deferred?: Decisi
   const awaited: AwaitedAdmission | null =
     deferred === undefined ? null : { decision: null, decisionPromise: Promise.resolve(deferred) };
   const logger = { error: vi.fn<(...told: unknown[]) => void>() };
+  const onUnknown = vi.fn<(block: Block) => void>();
   const [entry] = readEntries({
     http_logs: {
       log_entry: [
@@ -42,11 +51,12 @@ async function record(tags: Record<string, string>, options: { deferred?: Decisi
     protocols: PROTOCOLS,
     deferred: { take: () => awaited },
     recordBlockedResponse,
+    onUnknown,
     logger,
   });
   const [refused] = exchange.onRefused.mock.calls;
   const admissions = createExchange.mock.calls.map(([{ admission }]) => admission);
-  return { refused: refused?.[0], admissions, recordBlockedResponse, logger, end: entry!.end };
+  return { refused: refused?.[0], admissions, recordBlockedResponse, onUnknown, logger, end: entry!.end };
 }
 
 describe("what a guardrail blocked", () => {
@@ -59,12 +69,24 @@ describe("what a guardrail blocked", () => {
   });
 
   it("waits for the decision of a request that passed ext_authz before it", async () => {
-    const awaited = { admission: formatAwaitedHeader({ requestId: "req_1", protocol: "chat", rate: null }) };
     const admitted = { kind: "admitted", admission: ADMISSION } as const;
-    expect((await record(awaited, { deferred: admitted })).admissions).toEqual([ADMISSION]);
+    expect((await record(AWAITED, { deferred: admitted })).admissions).toEqual([ADMISSION]);
     const rejected = { kind: "refused", reply: { status: 402, headers: [], body: "" }, log: {} } as never;
-    expect((await record(awaited, { deferred: rejected })).admissions).toEqual([]);
-    expect((await record(awaited)).admissions).toEqual([]);
+    expect((await record(AWAITED, { deferred: rejected })).admissions).toEqual([]);
+  });
+
+  it("is passed on if another worker has the decision, and only then", async () => {
+    const { admissions, onUnknown } = await record(AWAITED);
+    expect(admissions).toEqual([]);
+    expect(onUnknown).toHaveBeenCalledWith(expect.objectContaining({ requestId: "req_1", reason: "pii" }));
+    const admitted = { kind: "admitted", admission: ADMISSION } as const;
+    for (const known of [
+      await record(AWAITED, { deferred: admitted }),
+      await record(HEADER),
+      await record(OWNED),
+    ]) {
+      expect(known.onUnknown).not.toHaveBeenCalled();
+    }
   });
 
   it("is recorded once if a stream of ext_proc here ends with it", async () => {

@@ -1,6 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createDeferred } from "../../../src/shared/event-loop/deferred.ts";
 import { ADMISSION_HEADER } from "../../../src/envoy/names.ts";
+import { formatAwaitedHeader } from "../../../src/data-path/exchange/admission/admission-header.ts";
+import type { AdmitAgain } from "../../../src/data-path/exchange/admission/admit-request.ts";
 import type { Decision } from "../../../src/data-path/exchange/admission/decision.ts";
 import {
   ADMISSION,
@@ -18,7 +20,9 @@ import {
 import type { Message } from "../../../src/envoy/messages/messages.ts";
 
 describe("RequestStream of a request whose admission is under way", () => {
-  const AWAITED = { [ADMISSION_HEADER]: "awaited req_1 messages" };
+  const CALLER = { organizationId: "org_1", keyId: "key_1", presentedHash: "", userId: null, groupId: null };
+  const LOST = { requestId: "req_1", caller: CALLER, extensions: { allowed_models: "acme/small" } };
+  const AWAITED = { [ADMISSION_HEADER]: formatAwaitedHeader(LOST) };
   const REFUSED: Decision = {
     kind: "refused",
     reply: {
@@ -74,13 +78,19 @@ describe("RequestStream of a request whose admission is under way", () => {
     });
   });
 
-  it("is 503 in its protocol's envelope where another process has let it pass", async () => {
-    const { send, seen } = openStream();
-    const replies = await send(requestHeaders({}, AWAITED), VALID);
-    expect(replies.map(kindOf)).toEqual(["immediate 503 gateway_unavailable"]);
-    const { immediate_response: reply } = replies[0] as Message<"ProcessingResponse">;
-    expect(JSON.parse(String(reply?.body))).toMatchObject({ type: "error", request_id: "req_1" });
-    expect(seen.opened).toEqual([]);
+  it.each([
+    { what: "is admitted again", decision: ADMITTED, replied: "request_headers" },
+    { what: "is refused", decision: REFUSED, replied: "immediate 429 slow" },
+  ])("$what if another worker has let it pass, by what that worker knew", async ({ decision, replied }) => {
+    const admitAgain = vi.fn<AdmitAgain>(async () => decision);
+    const { send } = openStream({ admitAgain });
+    const replies = await send(
+      requestHeaders({}, { ...AWAITED, ":method": "POST", "content-length": "2" }),
+      VALID,
+    );
+    expect(replies.map(kindOf)).toEqual([replied]);
+    const request = { method: "POST", path: "/v1/chat/completions", headers: { "content-length": "2" } };
+    expect(admitAgain.mock.calls).toMatchObject([[LOST, request]]);
   });
 
   it("leaves nothing behind when the client goes away before it is decided", async () => {

@@ -5,6 +5,7 @@ import { ADMISSION_HEADER } from "../../../src/envoy/names.ts";
 import { RequestStream } from "../../../src/envoy/request-stream.ts";
 import type { SilentStream } from "../../../src/envoy/silence-watch.ts";
 import { formatAdmissionHeader } from "../../../src/data-path/exchange/admission/admission-header.ts";
+import type { AdmitAgain } from "../../../src/data-path/exchange/admission/admit-request.ts";
 import { DeferredAdmissions } from "../../../src/data-path/exchange/admission/deferred-admissions.ts";
 import type { Admission } from "../../../src/data-path/limits/admission.ts";
 import { BodyBudget } from "../../../src/data-path/exchange/bodies/body-budget.ts";
@@ -50,7 +51,12 @@ export async function settle(isSettled: () => boolean): Promise<void> {
 }
 
 /** A stream whose replies, in order, are `replies`; a broken-off call is the last of them, as its reason. */
-export function openStream(script: StoreScript & { countPrompt?: () => Promise<number> } = {}) {
+interface StreamScript extends StoreScript {
+  readonly countPrompt?: () => Promise<number>;
+  readonly admitAgain?: AdmitAgain;
+}
+
+export function openStream(script: StreamScript = {}) {
   const replies: (Message<"ProcessingResponse"> | string)[] = [];
   const logged: string[] = [];
   /** Streams that are watched for silence. */
@@ -77,7 +83,7 @@ export function openStream(script: StoreScript & { countPrompt?: () => Promise<n
   };
   const missing = () => Promise.reject(new Error("not in this test"));
   /** Admissions whose body is on its way no longer. */
-  const deferred = new DeferredAdmissions({ isSameWorker: () => true, clock: { monotonicMs: () => 0 } });
+  const deferred = new DeferredAdmissions({ isServing: () => true, clock: { monotonicMs: () => 0 } });
   const stream = new RequestStream(
     {
       reply: (response) => void replies.push(response),
@@ -93,6 +99,7 @@ export function openStream(script: StoreScript & { countPrompt?: () => Promise<n
           estimator: { countPrompt: script.countPrompt ?? missing },
         }),
       deferred,
+      admitAgain: script.admitAgain ?? missing,
       protocols: PROTOCOLS,
       silence: {
         watch: (one) => {

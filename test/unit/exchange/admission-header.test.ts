@@ -5,6 +5,7 @@ import {
   formatAwaitedHeader,
   parseAdmissionHeader,
   parseAwaitedHeader,
+  readAwaitedId,
 } from "../../../src/data-path/exchange/admission/admission-header.ts";
 import type { Admission } from "../../../src/data-path/limits/admission.ts";
 import { runs } from "../../support/extent.ts";
@@ -114,19 +115,20 @@ describe("formatAdmissionHeader", () => {
 });
 
 describe("the header of a request whose admission is under way", () => {
-  const rate = {
-    limit: 6,
-    capacity: 10,
-    remaining: 8,
-    resetMs: 20_000,
-    timeMs: 1_764_000_000_000,
-    tokens: [],
-  };
+  const caller = { organizationId: "org_1", keyId: "key_1", presentedHash: "", userId: null, groupId: null };
+  const ofToken = { ...caller, userId: "user_1", groupId: "group_1" };
 
-  it.each([null, rate])("comes back as it was, and no admission is taken for one (%j)", (known) => {
-    const awaited = { requestId: "req_1", protocol: "responses", rate: known } as const;
-    expect(parseAwaitedHeader(formatAwaitedHeader(awaited))).toEqual(awaited);
-    expect(parseAwaitedHeader(formatAdmissionHeader(admission))).toBeNull();
-    expect(() => parseAdmissionHeader(formatAwaitedHeader(awaited))).toThrow(SyntaxError);
+  it.each([
+    { caller, extensions: {} },
+    { caller: ofToken, extensions: { allowed_models: "größer, |x|" } },
+  ])("comes back as it was, and no admission is taken for one (%j)", (given) => {
+    const awaited = { requestId: "req_1", ...given };
+    const header = formatAwaitedHeader(awaited);
+    expect(header).toMatch(/^[\x20-\x7e]+$/);
+    expect(parseAwaitedHeader(header)).toEqual(awaited);
+    expect(readAwaitedId(header)).toBe("req_1");
+    expect(readAwaitedId(formatAdmissionHeader(admission))).toBeNull();
+    expect(() => parseAdmissionHeader(header)).toThrow(SyntaxError);
+    expect(() => parseAwaitedHeader(formatAdmissionHeader(admission))).toThrow(SyntaxError);
   });
 });

@@ -4,10 +4,12 @@ import { KeyDirectory } from "../../../src/data-path/auth/key-directory.ts";
 import { createKey } from "../../../src/data-path/auth/key-format.ts";
 import { DeferredAdmissions } from "../../../src/data-path/exchange/admission/deferred-admissions.ts";
 import {
+  type AdmissionServices,
   type CallState,
+  createAdmitAgain,
   createAdmitRequest,
-  type IncomingRequest,
 } from "../../../src/data-path/exchange/admission/admit-request.ts";
+import type { IncomingRequest } from "../../../src/data-path/exchange/admission/request-head.ts";
 import type { LocalEndpoints } from "../../../src/data-path/exchange/admission/local-endpoints.ts";
 import type {
   AdmittedCap,
@@ -77,7 +79,8 @@ interface Script {
   readonly admit?: (input: AdmitInput) => Promise<AdmitResult>;
   readonly answer?: LocalEndpoints["answer"];
   readonly isReady?: boolean;
-  readonly isOnlyWorker?: boolean;
+  /** Whether ext_proc's calls come to the same worker. */
+  readonly comesBack?: boolean;
 }
 
 /** A caller of `createAdmitRequest` with these answers of Redis, and what was asked of it. */
@@ -96,10 +99,9 @@ export function openAdmission(script: Script = {}) {
     },
   });
   const { meter, finished } = createRecordingMeter();
-  const isSameWorker = () => script.isOnlyWorker ?? false;
-  const deferred = new DeferredAdmissions({ isSameWorker, clock: { monotonicMs: () => 0 } });
+  const deferred = new DeferredAdmissions({ isServing: () => true, clock: { monotonicMs: () => 0 } });
   const logger = { error: (fields: object) => void seen.logged.push(fields) };
-  const admitRequest = createAdmitRequest({
+  const services: AdmissionServices = {
     directory,
     tokenCallers: null,
     admit: (input) => {
@@ -123,7 +125,8 @@ export function openAdmission(script: Script = {}) {
       if (bytes > MAX_BODY_BYTES) throw new GatewayError("request_too_large");
     },
     dashboard: { baseUrl: null, contact: null },
-  });
+  };
+  const admitRequest = createAdmitRequest(services);
   const send = (
     request: Partial<IncomingRequest> = {},
     asker: CallState = { isOver: false, onUnread: null },
@@ -133,6 +136,7 @@ export function openAdmission(script: Script = {}) {
         method: "POST",
         path: "/v1/chat/completions",
         headers: { authorization: `Bearer ${KEY}` },
+        comesBack: script.comesBack ?? false,
         ...request,
       },
       asker,
@@ -144,7 +148,7 @@ export function openAdmission(script: Script = {}) {
     const { error } = JSON.parse(verdict.reply.body) as { error: { code: string } };
     return `${verdict.reply.status} ${error.code}`;
   };
-  return { send, refusal, seen, finished, deferred };
+  return { send, refusal, seen, finished, deferred, admitAgain: createAdmitAgain(services) };
 }
 
 export const away = () => Promise.reject(new Error("Redis is unreachable: secret.internal"));

@@ -3,7 +3,10 @@ import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { hashKey } from "../../../src/data-path/auth/key-format.ts";
 import { createDeferred } from "../../../src/shared/event-loop/deferred.ts";
-import { parseAwaitedHeader } from "../../../src/data-path/exchange/admission/admission-header.ts";
+import {
+  parseAwaitedHeader,
+  readAwaitedId,
+} from "../../../src/data-path/exchange/admission/admission-header.ts";
 import type { CallState, Verdict } from "../../../src/data-path/exchange/admission/admit-request.ts";
 import { GatewayError } from "../../../src/shared/contract/errors.ts";
 import type { AdmitResult } from "../../../src/data-path/store/types/admission.ts";
@@ -28,18 +31,16 @@ describe("createAdmitRequest", () => {
   });
 
   it.each([
-    { when: "once Redis has admitted it", isOnlyWorker: false },
-    { when: "ahead of Redis", isOnlyWorker: true },
-  ])("gives up a request whose verdict Envoy has not read, $when", async ({ isOnlyWorker }) => {
-    const { send, seen } = openAdmission({ isOnlyWorker });
+    { when: "once Redis has admitted it", comesBack: false },
+    { when: "ahead of Redis", comesBack: true },
+  ])("gives up a request whose verdict Envoy has not read, $when", async ({ comesBack }) => {
+    const { send, seen } = openAdmission({ comesBack });
     const headers = { authorization: `Bearer ${KEY}`, "content-length": "10" };
     // The second request of a key may go ahead.
     await send({ headers });
     const asker: CallState = { isOver: false, onUnread: null };
     const verdict = await send({ headers }, asker);
-    expect(verdict.kind === "admitted" && parseAwaitedHeader(verdict.admissionHeader) !== null).toBe(
-      isOnlyWorker,
-    );
+    expect(verdict.kind === "admitted" && readAwaitedId(verdict.admissionHeader) !== null).toBe(comesBack);
     expect(seen.left).toEqual([]);
     asker.onUnread?.();
     await setImmediate();
@@ -234,7 +235,7 @@ describe("createAdmitRequest", () => {
     expect(seen.admits[1]?.route).toBe("POST /v1/messages");
   });
 
-  describe("of the only worker, for a key whose last request was admitted", () => {
+  describe("that comes back to the same worker, for a key whose last request was admitted", () => {
     const headers = { authorization: `Bearer ${KEY}`, "content-length": "100" };
     const admissionHeader = (verdict: Verdict) =>
       "admissionHeader" in verdict ? verdict.admissionHeader : "";
@@ -244,15 +245,16 @@ describe("createAdmitRequest", () => {
       const answers = [Promise.resolve(ADMITTED), new Promise<AdmitResult>((resolve) => (answer = resolve))];
       const { send, deferred } = openAdmission({
         admit: () => answers.shift() ?? away(),
-        isOnlyWorker: true,
+        comesBack: true,
       });
       const first = await send({ headers });
       expect(admissionHeader(first)).toContain("|org_1|");
       const second = await send({ headers });
       expect(second).toEqual({
         kind: "admitted",
-        admissionHeader: expect.stringMatching(/^awaited req_2 chat \d+ \d+ 8 \d+ \d+$/) as string,
+        admissionHeader: expect.stringMatching(/^awaited req_2 /) as string,
         requestId: "req_2",
+        isDeferred: true,
         responseHeaders: [
           ["x-request-id", "req_2"],
           ["request-id", "req_2"],
@@ -280,7 +282,7 @@ describe("createAdmitRequest", () => {
         const result = results.shift() ?? null;
         return result === null ? away() : Promise.resolve(result);
       };
-      const { send, refusal, deferred, finished } = openAdmission({ admit, isOnlyWorker: true });
+      const { send, refusal, deferred, finished } = openAdmission({ admit, comesBack: true });
       await send({ headers });
       expect((await send({ headers })).kind).toBe("admitted");
       const decision = await deferred.take("req_2")?.decisionPromise;
@@ -289,8 +291,25 @@ describe("createAdmitRequest", () => {
       expect(await refusal({ headers })).toBe("503 gateway_unavailable");
     });
 
+    it("can be admitted again by its header: same id, same caller, same restrictions of its route", async () => {
+      const { send, seen, admitAgain } = openAdmission({ comesBack: true });
+      await send({ headers });
+      const verdict = await send({ headers, extensions: { allowed_models: "acme/small" } });
+      const lost = parseAwaitedHeader(admissionHeader(verdict));
+      const request = { method: "POST", path: "/v1/chat/completions", headers: { "content-length": "100" } };
+      expect(await admitAgain(lost, request)).toMatchObject({
+        kind: "admitted",
+        admission: {
+          identity: { requestId: "req_2" },
+          caller: { organizationId: "org_1", models: ["acme/small"] },
+        },
+      });
+      const [, first, second] = seen.admits;
+      expect(second).toEqual(first);
+    });
+
     it("leaves Redis when it refuses for its headers what Redis has entered", async () => {
-      const { send, seen, deferred } = openAdmission({ isOnlyWorker: true });
+      const { send, seen, deferred } = openAdmission({ comesBack: true });
       await send({ headers });
       await send({ headers: { ...headers, "x-tags": "no pair" } });
       expect(await deferred.take("req_2")?.decisionPromise).toMatchObject({ reply: { status: 400 } });
@@ -306,7 +325,7 @@ describe("createAdmitRequest", () => {
       { name: "its body is compressed", request: { headers: { ...headers, "content-encoding": "gzip" } } },
       { name: "it is a count of tokens", request: { headers, path: "/v1/messages/count_tokens" } },
     ])("waits for Redis where $name", async ({ request }) => {
-      const { send, deferred } = openAdmission({ isOnlyWorker: true });
+      const { send, deferred } = openAdmission({ comesBack: true });
       await send({ headers });
       const verdict = await send(request);
       expect(admissionHeader(verdict)).not.toMatch(/^awaited/);

@@ -7,10 +7,10 @@ const REFUSED: Decision = { kind: "refused", reply: { status: 429, headers: [], 
 const KEY = { keyId: "key_1", organizationId: "org_1" };
 const OTHER = { keyId: "key_2", organizationId: "org_2" };
 
-function open({ isSameWorker = true } = {}) {
+function open({ isServing = true } = {}) {
   const clock = { nowMs: 0 };
   const deferred = new DeferredAdmissions({
-    isSameWorker: () => isSameWorker,
+    isServing: () => isServing,
     clock: { monotonicMs: () => clock.nowMs },
   });
   return { deferred, clock };
@@ -50,7 +50,7 @@ describe("an admission under way", () => {
   });
 
   it("is waited for by ext_authz where ext_proc may call another worker", () => {
-    const { deferred } = open({ isSameWorker: false });
+    const { deferred } = open({ isServing: false });
     deferred.learn(KEY.keyId, rateWith(9));
     expect(deferred.canDefer(KEY, 100)).toBe(false);
   });

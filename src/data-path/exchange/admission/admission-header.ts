@@ -6,9 +6,8 @@
  * the bytes of JSON and less time. The last two fields are the flags, and the rarely used values as JSON.
  */
 import { compileExpression } from "../../../shared/text/compile-expression.ts";
+import type { Caller } from "../../auth/key-directory.ts";
 import type { Admission } from "../../limits/admission.ts";
-import type { RateState } from "../../limits/rate-headers.ts";
-import type { ProtocolName } from "../../translation/client-protocol.ts";
 
 /** Everything but printable ASCII, and the separators `%`, `,` and `|`. */
 const ESCAPED = /[^\x20-\x24\x26-\x2b\x2d-\x7b\x7d\x7e]/;
@@ -163,25 +162,30 @@ export function parseAdmissionHeader(header: string): Admission {
 /** A request that ext_authz let pass before its admission was decided. */
 export interface AwaitedRequest {
   readonly requestId: string;
-  readonly protocol: ProtocolName;
-  /** Estimated state of the key's bucket, for the response if the admission was lost. */
-  readonly rate: RateState | null;
+  /** With the route's restrictions, what a worker needs that must admit the request again. */
+  readonly caller: Caller;
+  readonly extensions: Readonly<Record<string, string>>;
 }
 
 /** Takes the place of an admission that is still being decided (deferred-admissions.ts). */
-export function formatAwaitedHeader({ requestId, protocol, rate }: AwaitedRequest): string {
-  const head = `${AWAITED}${requestId} ${protocol}`;
-  if (rate === null) return head;
-  return `${head} ${rate.limit} ${rate.capacity} ${rate.remaining} ${rate.resetMs} ${rate.timeMs}`;
+export function formatAwaitedHeader({ requestId, caller, extensions }: AwaitedRequest): string {
+  return `${AWAITED}${requestId} ${formatJson({ caller, extensions })}`;
 }
 
-/** Returns null if the header has another form. */
-export function parseAwaitedHeader(header: string): AwaitedRequest | null {
+/** Returns the request's id, or null if the header has another form. */
+export function readAwaitedId(header: string): string | null {
   if (!header.startsWith(AWAITED)) return null;
-  const [requestId = "", protocol, ...figures] = header.slice(AWAITED.length).split(" ");
-  const [limit, capacity, remaining, resetMs, timeMs] = figures.map(Number);
-  const rate = { limit, capacity, remaining, resetMs, timeMs, tokens: NO_ITEMS } as RateState;
-  return { requestId, protocol: protocol as ProtocolName, rate: figures.length === 0 ? null : rate };
+  return header.slice(AWAITED.length, header.indexOf(" ", AWAITED.length));
+}
+
+/** @throws SyntaxError if the header is malformed or has another form. */
+export function parseAwaitedHeader(header: string): AwaitedRequest {
+  const requestId = readAwaitedId(header) ?? "";
+  const others = JSON.parse(header.slice(AWAITED.length + requestId.length)) as Omit<
+    AwaitedRequest,
+    "requestId"
+  >;
+  return { requestId, ...others };
 }
 
 function formatTexts(texts: readonly string[] | null): string {

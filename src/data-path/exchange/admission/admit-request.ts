@@ -3,13 +3,12 @@
  * in Redis.
  *
  * Decides from the headers, before any body is read. Every failure here rejects the request: an admission is never
- * guessed, and never requested twice, because the first reply may only be late. If ext_proc can wait for the
- * decision, ext_authz does not (deferred-admissions.ts).
+ * guessed, and a worker never requests it twice, because the first reply may only be late. If ext_proc can wait for
+ * the decision, ext_authz does not (deferred-admissions.ts).
  */
 import { requestsPerMinuteOf } from "../../../shared/settings/key.ts";
 import type { Caller } from "../../auth/key-directory.ts";
 import { unknownKey } from "../../auth/read-key.ts";
-import type { TokenVerdict } from "../../auth/read-token.ts";
 import { GatewayError } from "../../../shared/contract/errors.ts";
 import { createAdmissionError } from "../../limits/admission-error.ts";
 import type { Admission, EnteredAdmission } from "../../limits/admission.ts";
@@ -17,36 +16,29 @@ import { formatHeadroom } from "../../limits/headroom.ts";
 import { NO_SESSION, readSessionHeaders, type SessionHeaders } from "../../limits/session.ts";
 import { formatRateHeaders, type RateState } from "../../limits/rate-headers.ts";
 import type { Logger } from "../../../shared/host/logger.ts";
-import { scrub } from "../../../shared/text/scrub.ts";
 import type { Admit, AdmitInput, KnownKeyResult } from "../../store/types/admission.ts";
 import { formatOwnerIds } from "../../store/types/owner-ids.ts";
-import { mergeTags, parseTagList } from "../../../shared/usage/tags.ts";
 import type { RequestMeter } from "../../../shared/telemetry/request-meter.ts";
 import type { Protocol, ProtocolName } from "../../translation/client-protocol.ts";
-import { formatAdmissionHeader, formatAwaitedHeader } from "./admission-header.ts";
+import { type AwaitedRequest, formatAdmissionHeader, formatAwaitedHeader } from "./admission-header.ts";
 import type { DeferredAdmissions } from "./deferred-admissions.ts";
 import { type Decision, NO_OWNERS, type Refusal, type RefusalLog } from "./decision.ts";
-import { TAGS_HEADER } from "../../../shared/contract/header-names.ts";
 import { describeEnd } from "../ends/describe-end.ts";
 import { type CallerServices, findCaller, forget, requireUser, throwUnavailable } from "./find-caller.ts";
-import { type Endpoint, type EndpointMatch, findEndpoint, LOCAL_ENDPOINTS } from "./endpoints.ts";
+import { LOCAL_ENDPOINTS } from "./endpoints.ts";
 import type { LocalEndpoints } from "./local-endpoints.ts";
 import { type Header, type Reply, createErrorReply, createJsonReply, formatIdHeaders } from "../reply.ts";
+import {
+  bodyBytesOf,
+  declaredBytes,
+  type IncomingRequest,
+  type ParsedRequest,
+  parseRequest,
+  promptTokensByHead,
+  readTagsHeader,
+} from "./request-head.ts";
 import { parseRouteRestrictions, restrictModels } from "./route-restrictions.ts";
-import { describeUnreadable, refuseEndpoint } from "./unknown-endpoint.ts";
-
-/** A request as ext_authz sees it. */
-export interface IncomingRequest {
-  readonly method: string;
-  /** Path with query. */
-  readonly path: string;
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string | undefined>>;
-  /** `context_extensions` of the route in Envoy's configuration, see `parseRouteRestrictions`. */
-  readonly extensions?: Readonly<Record<string, string>>;
-  /** Envoy's verdict on the request's token, if it has one. */
-  readonly token?: TokenVerdict | null;
-}
+import { refuseEndpoint } from "./unknown-endpoint.ts";
 
 export type Verdict =
   /** The gateway responds by itself from the headers; the body is not read. */
@@ -57,6 +49,8 @@ export type Verdict =
       /** For ext_proc: made by `formatAdmissionHeader` or `formatAwaitedHeader`. */
       readonly admissionHeader: string;
       readonly requestId: string;
+      /** Only this worker knows the decision. */
+      readonly isDeferred: boolean;
       /** For every response to this request. */
       readonly responseHeaders: readonly Header[];
       /**
@@ -97,32 +91,28 @@ export interface AdmissionServices extends CallerServices {
   readonly checkBody: (bytes: number) => void;
 }
 
-/** A request and everything parsed from it so far. */
-interface ParsedRequest {
-  readonly request: IncomingRequest;
-  readonly requestId: string;
-  readonly match: EndpointMatch;
-  readonly protocol: ProtocolName;
-  readonly route: string;
-  /** The request goes upstream unless it is rejected. */
-  readonly isMetered: boolean;
-  readonly startMs: number;
+/**
+ * Admits a request that a worker let pass before its decision, and which then came to another worker because the
+ * first had ended. Never rejects. The id is the first's, so the request has one entry in Redis; the key's bucket may
+ * give a second token.
+ */
+export type AdmitAgain = (lost: AwaitedRequest, request: IncomingRequest) => Promise<Decision>;
+
+export function createAdmitAgain(services: AdmissionServices): AdmitAgain {
+  return ({ requestId, caller, extensions }, request) =>
+    decide(services, parseRequest({ ...request, extensions }, requestId), caller);
 }
 
 export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
   return async (request, call) => {
     const requestId = services.createRequestId();
-    const match = findEndpoint(request.path);
-    const protocol = protocolOf(match.endpoint, request);
+    const parsed = parseRequest(request, requestId);
+    const { endpoint } = parsed.match;
     // A wrong method is rejected after the key is checked, as on every endpoint.
-    if (match.endpoint.name === "readiness" && match.endpoint.methods.includes(request.method)) {
+    if (endpoint.name === "readiness" && endpoint.methods.includes(request.method)) {
       // A probe belongs to no key; it is neither logged nor counted.
       return { kind: "answered", reply: readinessReply(services.isReady(), requestId), log: NO_OWNERS };
     }
-    const startMs = performance.now();
-    const route = formatRoute(request);
-    const isMetered = isMeteredCall(match.endpoint, request);
-    const parsed: ParsedRequest = { request, requestId, match, protocol, route, isMetered, startMs };
     let caller: Caller;
     try {
       caller = await findCaller(services, request, requestId);
@@ -130,21 +120,22 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
       return refuse(services, parsed, { thrown, caller: NO_OWNERS, rate: null });
     }
     const decisionPromise = decide(services, parsed, caller);
-    if (services.deferred.canDefer(caller, bodyBytesOf(parsed))) {
+    if (request.comesBack === true && services.deferred.canDefer(caller, bodyBytesOf(parsed))) {
       services.deferred.defer(requestId, caller, decisionPromise);
       undoIfUnread(call, () => void leaveDeferred(services, requestId));
       const rate = services.deferred.estimate(caller.keyId);
       return {
         kind: "admitted",
-        admissionHeader: formatAwaitedHeader({ requestId, protocol, rate }),
+        admissionHeader: formatAwaitedHeader({ requestId, caller, extensions: request.extensions ?? {} }),
         requestId,
+        isDeferred: true,
         responseHeaders: formatIdHeaders(requestId),
-        rateHeaders: rate === null ? [] : formatRateHeaders(rate, protocol),
+        rateHeaders: rate === null ? [] : formatRateHeaders(rate, parsed.protocol),
       };
     }
     const decision = await decisionPromise;
     if (decision.kind === "refused") return decision;
-    if (LOCAL_ENDPOINTS.has(match.endpoint.name)) return answer(services, parsed, decision.admission);
+    if (LOCAL_ENDPOINTS.has(endpoint.name)) return answer(services, parsed, decision.admission);
     // The request never continues. If its admission failed (grace period), Redis may still execute it.
     undoIfUnread(call, () => services.leave(decision.admission));
     return formatAdmitted(decision.admission);
@@ -261,33 +252,6 @@ function refuse(
   return { kind: "refused", reply, log: { ...caller, errorCode: error.publicCode } };
 }
 
-function isMeteredCall(endpoint: Endpoint, request: IncomingRequest): boolean {
-  return (
-    endpoint.isMetered && endpoint.methods.includes(request.method) && describeUnreadable(request) === null
-  );
-}
-
-/** `content-length`; null if absent. */
-function declaredBytes({ headers }: IncomingRequest): number | null {
-  const length = Number(headers["content-length"]);
-  return Number.isSafeInteger(length) ? length : null;
-}
-
-/** `content-length` of a request that goes upstream; null if absent, or if the request stays here. */
-function bodyBytesOf({ request, isMetered }: ParsedRequest): number | null {
-  return isMetered ? declaredBytes(request) : null;
-}
-
-/** Typical of text. Longer bodies may be images; they are counted when they have arrived. */
-const BYTES_PER_TOKEN = 4;
-const MAX_BYTES_OF_TEXT = 65_536;
-
-/** Estimates the prompt for token limits, which apply before the body has arrived; 0 if unknown. */
-function promptTokensByHead(parsed: ParsedRequest): number {
-  const bytes = Math.max(0, bodyBytesOf(parsed) ?? 0);
-  return Math.floor(Math.min(bytes, MAX_BYTES_OF_TEXT) / BYTES_PER_TOKEN);
-}
-
 function formatAdmitted(admission: Admission): Verdict {
   const { identity, rate, protocol } = admission;
   const rateHeaders = formatRateHeaders(rate, protocol);
@@ -295,6 +259,7 @@ function formatAdmitted(admission: Admission): Verdict {
     kind: "admitted",
     admissionHeader: formatAdmissionHeader(admission),
     requestId: identity.requestId,
+    isDeferred: false,
     responseHeaders: [...formatIdHeaders(identity.requestId), ...rateHeaders],
     rateHeaders,
   };
@@ -355,19 +320,6 @@ function hasModelNames({ modelNames }: KnownKeyResult["organization"]): boolean 
   return modelNames.defaultModel !== null || Object.keys(modelNames.aliases).length > 0;
 }
 
-/**
- * Merges the tags of the request's header with the key's default tags. Repeated headers are one list (RFC 9110,
- * section 5.3), as Envoy joins them.
- * @throws GatewayError 400 if the header is invalid.
- */
-function readTagsHeader({ headers }: IncomingRequest, defaultTags: string | null): string {
-  const header = headers[TAGS_HEADER];
-  if (header === undefined) return defaultTags ?? "";
-  const parsed = parseTagList(header);
-  if ("tags" in parsed) return mergeTags(parsed.tags, defaultTags ?? "");
-  throw new GatewayError("invalid_parameter", { message: `\`X-Tags\`: ${parsed.problem}`, param: "X-Tags" });
-}
-
 function rateState({ key, bucket, timeMs, tokenBuckets }: KnownKeyResult): RateState {
   const { capacity, remaining, resetMs } = bucket;
   return { limit: requestsPerMinuteOf(key), capacity, remaining, resetMs, timeMs, tokens: tokenBuckets };
@@ -378,21 +330,4 @@ function readinessReply(ready: boolean, requestId: string): Reply {
   if (ready) return createJsonReply(200, { status: "ready" }, context);
   const reply = createJsonReply(503, { status: "not_ready" }, context);
   return { ...reply, headers: [...reply.headers, ["retry-after", "1"], ["x-should-retry", "true"]] };
-}
-
-/**
- * The model list exists in both protocols' shapes; a client that sends `anthropic-version` gets Anthropic's envelope.
- */
-function protocolOf(endpoint: Endpoint, request: IncomingRequest): ProtocolName {
-  const isModels = endpoint.name === "models" || endpoint.name === "model";
-  return isModels && request.headers["anthropic-version"] !== undefined ? "messages" : endpoint.protocol;
-}
-
-/**
- * "POST /v1/messages": without the query, scrubbed of credentials, and cut to the length of a log line, because
- * operators read it.
- */
-function formatRoute({ method, path }: IncomingRequest): string {
-  const query = path.indexOf("?");
-  return scrub(`${method} ${query === -1 ? path : path.slice(0, query)}`.slice(0, 200));
 }

@@ -20,8 +20,8 @@ import { Tally } from "../../../shared/collections/tally.ts";
 import type { Decision } from "./decision.ts";
 
 export interface DeferredAdmissionsOptions {
-  /** Whether ext_proc calls always reach the worker that handled ext_authz. */
-  readonly isSameWorker: () => boolean;
+  /** False while this worker drains: Envoy may call another one. */
+  readonly isServing: () => boolean;
   readonly clock: Pick<Clock, "monotonicMs">;
 }
 
@@ -88,7 +88,7 @@ export class DeferredAdmissions {
    */
   canDefer(owner: Owner, bodyBytes: number | null): boolean {
     const isSmall = bodyBytes !== null && bodyBytes <= MAX_BODY_BYTES;
-    if (!isSmall || !this.#options.isSameWorker()) return false;
+    if (!isSmall || !this.#options.isServing()) return false;
     this.#dropAbandoned();
     const { keyId } = owner;
     return (
