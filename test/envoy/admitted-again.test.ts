@@ -115,7 +115,7 @@ async function hold({ key }: CreatedKey, envoy = envoys[0]!): Promise<HeldReques
   const answer = send(envoy.baseUrl, { path: CHAT_PATH, body: chatBody(), headers });
   const { worker, gate } = await waitFor("the held request", () => held ?? false);
   isHolding = false;
-  return { answer, worker, release: gate.release };
+  return { answer, worker, release: () => gate.release() };
 }
 
 /** Holds requests until one has passed ahead of its admission. Those before it, at most one a worker, are answered. */
