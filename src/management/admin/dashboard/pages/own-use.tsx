@@ -14,7 +14,7 @@ import type { RequestPageView, UsageView } from "../views.ts";
 import { isSuccess, RequestDetails } from "./request.tsx";
 
 const ME = "/api/organizations/{organization}/me";
-const SHOWN_REQUESTS = "20";
+const SHOWN_REQUESTS = "12";
 
 export function pathOf({ params }: PageCall): string {
   return `/organizations/${params["organization"] ?? ""}/me`;

@@ -14,7 +14,7 @@ import type { UsageView } from "../views.ts";
 import { LastRequests, UsageChart } from "./own-use.tsx";
 
 const DAYS = 30;
-const SHOWN_REQUESTS = "10";
+const SHOWN_REQUESTS = "8";
 
 interface UseOf {
   readonly filter: "key_id" | "user_id" | "group_id" | UsedThing;
