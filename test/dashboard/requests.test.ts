@@ -194,7 +194,7 @@ describe.skipIf(CHROMIUM === null)(`the pages of requests${SKIPPED_WHY}`, () => 
     await page.goto(`${base}?status=four`);
     expect(await rows().count()).toBe(0);
     await page.goto(`${base}?tag=team`);
-    expect(await page.getByRole("alert").textContent()).toBe('`tag`: expected `name=value`, found "team"');
+    expect(await page.getByRole("alert").textContent()).toBe('Tag: expected name=value, found "team"');
     expect(await page.getByText("No requests match.").count()).toBe(0);
     await page.goto(`${base}?id=REQ`);
     await page.getByRole("alert").getByText("part of a request id").waitFor();

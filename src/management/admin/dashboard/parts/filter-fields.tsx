@@ -3,6 +3,7 @@ import { isDay } from "../../../../shared/time/calendar.ts";
 import { addDays } from "../../../../shared/time/day-range.ts";
 import type { OwnerKind } from "../../../../data-path/store/types/owner-kinds.ts";
 import { fieldOfOwner } from "../owner-texts.ts";
+import { Prose } from "./inline.tsx";
 
 interface ChoiceProps {
   readonly name: string;
@@ -122,7 +123,7 @@ interface TimeFieldProps {
 export function FilterProblem({ text }: { text: string }) {
   return (
     <p class="notice bad" role="alert">
-      {text}
+      <Prose text={text} />
     </p>
   );
 }
