@@ -5,7 +5,7 @@ export const START = microseconds("2026-07-07T07:07:07Z");
 export const REQUESTS = 6;
 /** Requests belong to them in turn. */
 export const KEYS = 2;
-/** Of a record. */
+/** Time from the opening of a record to its deadline. */
 const DEADLINE_MS = 30_000;
 
 export interface ChargeStep {

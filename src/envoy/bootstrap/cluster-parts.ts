@@ -10,6 +10,21 @@ export function createHttpOptions(options: EnvoyNode): EnvoyNode {
   return { [HTTP_OPTIONS]: typed(HTTP_OPTIONS, options) };
 }
 
+/** Returns a `load_balancing_policy` with one policy, such as `maglev` with its message `Maglev`. */
+export function createPolicy(name: string, message: string, fields: EnvoyNode): EnvoyNode {
+  const policy = `envoy.extensions.load_balancing_policies.${name}.v3.${message}`;
+  return {
+    policies: [
+      {
+        typed_extension_config: {
+          name: `envoy.load_balancing_policies.${name}`,
+          typed_config: typed(policy, fields),
+        },
+      },
+    ],
+  };
+}
+
 /** Largest value that HTTP/2 and Envoy accept. */
 const OUT_OF_REACH = 2 ** 31 - 1;
 

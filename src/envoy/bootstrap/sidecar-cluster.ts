@@ -9,12 +9,13 @@ import {
   createCircuitBreakers,
   createHttpOptions,
   createOutlierDetection,
+  createPolicy,
   SHARED_CONNECTION,
 } from "./cluster-parts.ts";
 import { type EdgeTimeouts, formatSeconds } from "./render-options.ts";
 import type { SidecarEndpoint } from "./sidecar-endpoints.ts";
 import { createRetryPolicy } from "./upstream-balancing.ts";
-import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
+import { type EnvoyNode, oneLine } from "./yaml-document.ts";
 
 /** Far above any number of requests in flight: each needs a gRPC stream, and Envoy's default of 1,024 causes 500. */
 const MAX_IN_FLIGHT = 1_000_000;
@@ -72,22 +73,12 @@ function createBalancing(endpoints: readonly SidecarEndpoint[]): EnvoyNode {
   if (!endpoints.every((endpoint) => "pipe" in endpoint)) {
     return { "#lb_policy": reason, lb_policy: "LEAST_REQUEST" };
   }
-  const policy = (name: string, message: string, fields: EnvoyNode): EnvoyNode => ({
-    policies: [
-      {
-        typed_extension_config: {
-          name: `envoy.load_balancing_policies.${name}`,
-          typed_config: typed(`envoy.extensions.load_balancing_policies.${name}.v3.${message}`, fields),
-        },
-      },
-    ],
-  });
   return {
     "#load_balancing_policy": "The worker that a call names, also one that drains.",
-    load_balancing_policy: policy("override_host", "OverrideHost", {
+    load_balancing_policy: createPolicy("override_host", "OverrideHost", {
       override_host_sources: [oneLine({ header: WORKER_HEADER })],
       "#fallback_policy": reason,
-      fallback_policy: policy("least_request", "LeastRequest", {}),
+      fallback_policy: createPolicy("least_request", "LeastRequest", {}),
     }),
   };
 }

@@ -4,7 +4,7 @@ import type { UpstreamConfig } from "../../shared/config/schema.ts";
 import type { UpstreamEndpoint } from "../../shared/config/schema/urls.ts";
 import { PIN_HEADER } from "../../shared/contract/header-names.ts";
 import { formatHost } from "../../shared/host/local-url.ts";
-import { createOutlierDetection } from "./cluster-parts.ts";
+import { createOutlierDetection, createPolicy } from "./cluster-parts.ts";
 import { formatSeconds } from "./render-options.ts";
 import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
 
@@ -65,19 +65,9 @@ function createHashing(): EnvoyNode {
     "#hash_policy": "Written by ext_proc; requests without it are spread by weight.",
     hash_policy: [oneLine({ header: { header_name: PIN_HEADER } })],
   };
-  const maglev = "envoy.extensions.load_balancing_policies.maglev.v3.Maglev";
   return {
     "#load_balancing_policy": "A session stays at one server, which has its prompt in the cache.",
-    load_balancing_policy: {
-      policies: [
-        {
-          typed_extension_config: {
-            name: "envoy.load_balancing_policies.maglev",
-            typed_config: typed(maglev, { consistent_hashing_lb_config: hashing }),
-          },
-        },
-      ],
-    },
+    load_balancing_policy: createPolicy("maglev", "Maglev", { consistent_hashing_lb_config: hashing }),
   };
 }
 

@@ -4,7 +4,7 @@ import { GraceSpend } from "../../../src/data-path/grace/grace-spend.ts";
 import type { RequestJournal } from "../../../src/data-path/spool/request-journal.ts";
 import type { SettlementOptions } from "../../../src/data-path/settlement/settlement.ts";
 
-/** Of a disk that takes nothing: every request needs a record. */
+/** Journal on a disk that takes nothing: every request needs a record. */
 export const NO_JOURNAL = {
   append: () => Promise.resolve(null),
   release: () => undefined,
