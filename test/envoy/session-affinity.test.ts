@@ -6,20 +6,22 @@ import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
 import { catalogEntry, CHAT_MODEL } from "../support/gateway-config.ts";
 import type { SendOptions } from "../support/http.ts";
 import type { CreatedKey } from "../support/test-key.ts";
+import { textCompletion } from "../support/scripted-answer.ts";
 import { type ScriptedUpstream, startUpstream } from "../support/upstream.ts";
-import { waitFor } from "../support/wait.ts";
+import { createGate, waitFor } from "../support/wait.ts";
 import { withStack } from "../support/with-stack.ts";
 
 const OFF_MODEL = "acme/echo-off";
 const WEIGHTED_MODEL = "acme/echo-weighted";
 const PICKED_MODEL = "acme/echo-picked";
 const DYING_MODEL = "acme/echo-dying";
+const PAIR_MODEL = "acme/echo-pair";
 const SESSIONS = Array.from({ length: 24 }, (_, index) => `run ${index}`);
 
 let servers: ScriptedUpstream[] = [];
 const getStack = withStack(async () => {
-  servers = await Promise.all([startUpstream(), startUpstream(), startUpstream(), startUpstream()]);
-  const [heavy = "", light = "", other = "", dying = ""] = servers.map(({ url }) => url);
+  servers = await Promise.all(Array.from({ length: 5 }, () => startUpstream()));
+  const [heavy = "", light = "", other = "", dying = "", lost = ""] = servers.map(({ url }) => url);
   return {
     upstreams: [
       { name: "replicas", urls: [heavy, light, other] },
@@ -27,6 +29,7 @@ const getStack = withStack(async () => {
       { name: "weighted", endpoints: [{ url: heavy, weight: 8 }, { url: light }, { url: other }] },
       { name: "picked", url: heavy, endpoint_picker: { objective: "batch" } },
       { name: "dying", urls: [heavy, light, dying] },
+      { name: "pair", urls: [heavy, lost] },
     ],
     catalog: [
       catalogEntry({ upstream: "replicas" }),
@@ -34,6 +37,7 @@ const getStack = withStack(async () => {
       catalogEntry({ id: WEIGHTED_MODEL, upstream: "weighted" }),
       catalogEntry({ id: PICKED_MODEL, upstream: "picked" }),
       catalogEntry({ id: DYING_MODEL, upstream: "dying" }),
+      catalogEntry({ id: PAIR_MODEL, upstream: "pair" }),
     ],
   };
 });
@@ -195,5 +199,25 @@ describe("sessions of a server that dies", () => {
     // A few more may move: where concurrent requests would exceed the bound of load.
     const moved = others.filter((index) => places[index] !== before[index]);
     expect(moved.length).toBeLessThanOrEqual(others.length / 4);
+  });
+
+  it("move to the only other one, also while it has all the load", async () => {
+    const places = await place({ model: PAIR_MODEL });
+    const sessionsOf = (server: number) => SESSIONS.filter((_, index) => places[index] === server);
+    const gate = createGate();
+    for (const server of servers) {
+      server.answer({ kind: "json", body: textCompletion("late", null), before: gate });
+    }
+    const session = sessionsOf(0)[0]!;
+    const busy = Array.from({ length: 12 }, () => ask({ model: PAIR_MODEL, session }).catch(String));
+    const sent = () => servers.flatMap(({ requests }) => requests).length;
+    await waitFor("the first server to be busy", () => sent() === places.length + busy.length);
+    await servers[4]?.close();
+    servers[0]?.answer({ kind: "echo" });
+    for (const moved of sessionsOf(4).slice(0, 4)) {
+      expect((await ask({ model: PAIR_MODEL, session: moved })).server).toBe(0);
+    }
+    gate.release();
+    expect(await Promise.all(busy)).not.toContainEqual(expect.any(String));
   });
 });

@@ -13,8 +13,8 @@ import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
  * is picked three times out of four.
  */
 const PICKS_OF_ANOTHER_SERVER = 100;
-/** Bound of a server's load, in percent of the average of all. */
-const MAX_LOAD_PERCENT = 150;
+/** Smallest bound of a server's load, in percent of the average of all. */
+const MIN_LOAD_PERCENT = 150;
 /** Timeout of a health check. */
 const LONGEST_CHECK_SECONDS = 5;
 
@@ -26,11 +26,11 @@ export function createDiscovery(endpoints: readonly UpstreamEndpoint[]): EnvoyNo
 
 /** Returns the balancing policy and `common_lb_config`. */
 export function createBalancing(
-  { slowStartSeconds, healthCheck }: UpstreamConfig,
+  { endpoints, slowStartSeconds, healthCheck }: UpstreamConfig,
   pinsSessions: boolean,
 ): EnvoyNode {
   return {
-    ...(pinsSessions ? createHashing() : createLeastRequest(slowStartSeconds)),
+    ...(pinsSessions ? createHashing(endpoints) : createLeastRequest(slowStartSeconds)),
     "#common_lb_config":
       healthCheck === null
         ? "A server that is back is used at once. When none can be reached, all are tried: one may be back."
@@ -57,11 +57,11 @@ function createLeastRequest(slowStartSeconds: number | null): EnvoyNode {
 }
 
 /** Consistent hashing with bounded load. If servers come or go, only their own sessions move. */
-function createHashing(): EnvoyNode {
+function createHashing(endpoints: readonly UpstreamEndpoint[]): EnvoyNode {
   const hashing = {
     "#hash_balance_factor":
       "No server gets more than this percentage of the average requests in flight: the rest goes elsewhere.",
-    hash_balance_factor: MAX_LOAD_PERCENT,
+    hash_balance_factor: boundLoad(endpoints),
     "#hash_policy": "Written by ext_proc; requests without it are spread by weight.",
     hash_policy: [oneLine({ header: { header_name: PIN_HEADER } })],
   };
@@ -69,6 +69,16 @@ function createHashing(): EnvoyNode {
     "#load_balancing_policy": "A session stays at one server, which has its prompt in the cache.",
     load_balancing_policy: createPolicy("maglev", "Maglev", { consistent_hashing_lb_config: hashing }),
   };
+}
+
+/**
+ * Returns the bound of a server's load, in percent of the average. If any server fails, the others can take all requests:
+ * with a lower bound, Envoy would send their retries back to the server that failed. One name may be two servers.
+ */
+function boundLoad(endpoints: readonly UpstreamEndpoint[]): number {
+  const weights = endpoints.length === 1 ? [1, 1] : endpoints.map(({ weight }) => weight);
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  return Math.max(MIN_LOAD_PERCENT, Math.ceil((100 * total) / (total - Math.max(...weights))));
 }
 
 /** Returns `outlier_detection`, and `health_checks` if configured. */

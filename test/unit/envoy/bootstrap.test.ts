@@ -133,7 +133,7 @@ describe("renderBootstrap", () => {
         `  - {id: acme/${id}, upstream: replicas, ${affinity}context_window: 9, max_output_tokens: 9, prices: {USD: {input: "1", output: "1"}}}\n`;
       const cluster = read(render(model("one") + model("two") + SIDECAR)).clusters.get("replicas");
       const hashing = {
-        hash_balance_factor: 150,
+        hash_balance_factor: 200,
         hash_policy: [{ header: { header_name: "x-igw-session" } }],
       };
       const maglev = {
