@@ -52,6 +52,8 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/compiled") },
     sequence: { sequencer: LongestFirst },
     reporters: ["default"],
+    // The first line of an error, which the closing lines of a run show, says what was found.
+    chaiConfig: { truncateThreshold: 300 },
     // What a project has compiled of src is there for the others, and for the next run.
     fsModuleCache: true,
     setupFiles: ["test/support/runner/processor-time.ts"],

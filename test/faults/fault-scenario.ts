@@ -47,6 +47,8 @@ export interface Scenario {
   readonly allowsFailures: boolean;
   /** Its workers are gone: settling waits until others close what they left. */
   readonly waitsForReaper?: boolean;
+  /** A charge that was sent just before its answer's end can be sent again: a client may be quicker than it. */
+  readonly repeatsCharges?: boolean;
   /** Redis is away: each worker holds the caps against what was last known and what it counts itself. */
   readonly isGrace?: boolean;
   /** The load has ended; settling begins. */
@@ -202,7 +204,7 @@ function boundOf(
       : sent.filter((each) => !each.isWhole && each.status !== 402).length;
   if (tenant === "strict") return overrunBound(upstream, sent, cutOff);
   // A client that goes away sends its next request before the gateway has seen it go.
-  const left = scenario.abortWithinMs === undefined ? 0 : CLIENTS;
+  const left = scenario.abortWithinMs === undefined && scenario.repeatsCharges !== true ? 0 : CLIENTS;
   const inFlight = overrunBound(upstream, sent, CLIENTS + left + cutOff);
   return scenario.isGrace === true
     ? BigInt(WORKERS) * inFlight + BigInt(WORKERS - 1) * BigInt(CAP_CENTS) * 1_000_000n

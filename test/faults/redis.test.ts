@@ -162,7 +162,7 @@ describe("charged and used agree when Redis", () => {
         }
       },
     );
-    expect(await runScenario(faults, { ...scenario, isGrace: false })).toEqual([]);
+    expect(await runScenario(faults, { ...scenario, isGrace: false, repeatsCharges: true })).toEqual([]);
   });
 
   it("stands still with its connections open", async () => {

@@ -4,7 +4,7 @@ import type { TestModule } from "vitest/node";
 /** Names the file that the summary is written to. */
 export const SUMMARY_FILE = "TEST_SUMMARY_FILE";
 
-const MAX_MESSAGE_LENGTH = 200;
+const MAX_MESSAGE_LENGTH = 300;
 
 /** How a run of the tests went. */
 export interface TestSummary {
