@@ -206,8 +206,8 @@ describe("strict caps", () => {
     const refused = statuses.filter((status) => status === 402).length;
     expect(passed + unanswered + refused).toBe(200);
     expect(passed).toBeLessThan(200);
-    // The cap has room for the worst case of four at once.
-    expect(passed + unanswered).toBeGreaterThanOrEqual(4);
+    // The cap has room for the worst case of so many at once; a stream's body is longer.
+    expect(passed + unanswered).toBeGreaterThanOrEqual(form === "json" ? 4 : 3);
     const { key: spent } = await readSpend(chat.stack, key);
     expect(spent).toBe(BigInt(passed) * 80_000_000n);
     expect(spent).toBeLessThanOrEqual(1_000_000_000n);
