@@ -170,6 +170,7 @@ async function compareWith(ref: string, given: Options): Promise<void> {
       rows: given.workload,
       rounds: given.rounds ?? (quick ? 2 : 10),
       amount: {
+        workers: given.workers,
         connections: given.connections,
         coldRequests: given.cold,
         warmUpSeconds: given.warmUp ?? (quick ? 2 : 15),

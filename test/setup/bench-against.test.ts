@@ -74,6 +74,7 @@ describe("two builds in turns", () => {
         amount: {
           connections: 4,
           coldRequests: 20,
+          workers: 1,
           warmUpSeconds: 1,
           turns: 2,
           turnSeconds: 1,

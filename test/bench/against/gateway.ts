@@ -35,13 +35,14 @@ export interface Gateway {
 }
 
 /**
- * Starts one with a worker that has answered a single request, and waits until it is quiet.
+ * Starts one that has answered a single request, and waits until it is quiet.
  * @param program its `dist/main.js`
  * @throws Error with what it wrote when it does not start, or does not take configuration or settings
  */
-export async function startGateway(program: string, mockPort: number): Promise<Gateway> {
+export async function startGateway(program: string, mockPort: number, workers: number): Promise<Gateway> {
   const stack = await startStack({
     program,
+    workers,
     upstreams: [{ name: UPSTREAM, url: `http://127.0.0.1:${mockPort}`, path_prefix: "/v1" }],
     catalog: [catalogEntry({ id: BENCH_MODEL, upstream: UPSTREAM, upstream_model: "mock" })],
   }).catch((cause: unknown) => {

@@ -16,6 +16,8 @@ export const ROWS: readonly string[] = [
 ];
 
 export interface Amount {
+  /** Of each gateway. */
+  readonly workers: number;
   readonly connections: number;
   /** Requests of a fresh worker that are measured as cold. */
   readonly coldRequests: number;
@@ -53,9 +55,10 @@ export interface Contest {
 /** @param index Of the round, from 0: the gateways swap places in each. */
 export async function measureRound(contest: Contest, row: string, index: number): Promise<Round> {
   const { programs, mockPort } = contest;
-  const first = await startGateway(programs[0], mockPort);
+  const { workers } = contest.amount;
+  const first = await startGateway(programs[0], mockPort, workers);
   try {
-    const second = await startGateway(programs[1], mockPort);
+    const second = await startGateway(programs[1], mockPort, workers);
     try {
       const gateways = [first, second] as const;
       return row === IDLE
