@@ -100,8 +100,8 @@ describe("a stream", () => {
       body: chatBody({ stream: true }),
       onData: (_chunk, soFar) => {
         // Each gate opens only once the client has what came before it.
-        if (soFar.includes('"one"')) gates[0]!.release();
-        if (soFar.includes('"two"')) gates[1]!.release();
+        if (soFar().includes('"one"')) gates[0]!.release();
+        if (soFar().includes('"two"')) gates[1]!.release();
       },
     });
     expect(readEvents(answer.text)).toHaveLength(4);

@@ -182,7 +182,7 @@ describe("a streamed message that does not come to its end", () => {
     await sendMessages(chat, {
       key: key.key,
       body: messagesBody({ stream: true }),
-      onData: (_chunk, soFar) => (soFar.includes("word word") ? "abort" : undefined),
+      onData: (_chunk, soFar) => (soFar().includes("word word") ? "abort" : undefined),
     });
     const spent = await waitFor("the charge", async () => {
       const { key: microcents } = await readSpend(chat.stack, key);

@@ -77,7 +77,7 @@ describe("a stream of the messages route", () => {
       body: messagesBody({ stream: true }),
       // A gate opens only once the client has the chunk before it: a chunk that is held back stops the stream.
       onData: (_chunk, soFar) => {
-        for (; soFar.includes(`"${words[shown] ?? "\0"}"`); shown += 1) gates[shown]!.release();
+        for (; soFar().includes(`"${words[shown] ?? "\0"}"`); shown += 1) gates[shown]!.release();
       },
     });
     expect(streamedText(readMessageStream(answer, "message_stop"))).toBe(words.join(""));
@@ -104,7 +104,7 @@ describe("a stream of the messages route", () => {
     const answer = await sendMessages(chat, {
       body: messagesBody({ stream: true }),
       onData: (_chunk, soFar) => {
-        for (; soFar.includes(JSON.stringify(pieces[shown] ?? "\0")); shown += 1) gates[shown]!.release();
+        for (; soFar().includes(JSON.stringify(pieces[shown] ?? "\0")); shown += 1) gates[shown]!.release();
       },
     });
     const events_ = readMessageStream(answer, "message_stop");
@@ -153,7 +153,7 @@ describe("a stream of the messages route", () => {
     chat.upstream.answer({ kind: "events", events: [textChunk("one")], done: false, ending: "hang" });
     const answer = await sendMessages(chat, {
       body: messagesBody({ stream: true }),
-      onData: (_chunk, soFar) => (soFar.includes("one") ? "abort" : undefined),
+      onData: (_chunk, soFar) => (soFar().includes("one") ? "abort" : undefined),
     });
     expect(answer.complete).toBe(false);
     await waitFor("the upstream to see it", () => chat.upstream.lastRequest.state === "aborted");

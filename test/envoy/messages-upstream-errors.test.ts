@@ -100,7 +100,7 @@ describe("an upstream that fails after its answer has begun", () => {
     const received = await sendMessages(chat, {
       body: messagesBody({ stream: true }),
       onData: (_chunk, soFar) => {
-        if (soFar.includes('"one"')) gate.release();
+        if (soFar().includes('"one"')) gate.release();
       },
     });
     expect(received.complete).toBe(false);

@@ -19,7 +19,7 @@ describe("a message whose worker is killed", () => {
     const answer = await sendMessages(chat, {
       body: messagesBody({ stream: true }),
       onData: (_chunk, soFar) => {
-        if (!soFar.includes('"one"') || isKilled) return;
+        if (!soFar().includes('"one"') || isKilled) return;
         isKilled = kill();
       },
     });

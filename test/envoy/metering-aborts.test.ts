@@ -115,7 +115,7 @@ describe("a client that goes away", () => {
     await chat.send({
       key: key.key,
       body: chatBody({ stream: true }, PROMPT),
-      onData: (_, soFar) => (soFar.toString().split(" word").length > 25 ? "abort" : undefined),
+      onData: (_, soFar) => (soFar().toString().split(" word").length > 25 ? "abort" : undefined),
     });
     const spent = await settledSpend(key);
     const row = await onlyRow(key);
@@ -136,7 +136,7 @@ describe("a client that goes away", () => {
     await chat.send({
       key: key.key,
       body: chatBody({ stream: true }),
-      onData: (_, soFar) => (soFar.toString().split("word").length > 3 ? "abort" : undefined),
+      onData: (_, soFar) => (soFar().toString().split("word").length > 3 ? "abort" : undefined),
     });
     expect(await settledSpend(key)).toBe(9n * 250n + 3n * 1_000n);
     expect((await onlyRow(key)).estimated).toBe(false);
@@ -150,7 +150,7 @@ describe("a client that goes away", () => {
     await chat.send({
       key: key.key,
       body: chatBody({ stream: true }),
-      onData: (_, soFar) => (soFar.toString().split(" word").length > 20 ? "abort" : undefined),
+      onData: (_, soFar) => (soFar().toString().split(" word").length > 20 ? "abort" : undefined),
     });
     expect(await settledSpend(key)).toBe(9n * 250n + 20n * 1_000n);
     expect((await onlyRow(key)).estimated).toBe(true);
@@ -210,7 +210,7 @@ describe("an upstream that fails", () => {
       key: key.key,
       body: chatBody({ stream: true }, PROMPT),
       onData: (_, soFar) => {
-        if (soFar.toString().split(" word").length > 30) gate.release();
+        if (soFar().toString().split(" word").length > 30) gate.release();
       },
     });
     expect(answer.complete).toBe(false);

@@ -283,7 +283,7 @@ describe("the last piece of an answer", () => {
         path,
         body,
         onData: (_, soFar) => {
-          if (soFar.includes(mark)) seenAtMs.push(performance.now());
+          if (soFar().includes(mark)) seenAtMs.push(performance.now());
         },
       });
       await waitForRecord(key);
@@ -314,7 +314,7 @@ describe("the last piece of an answer", () => {
         path,
         body,
         onData: (_, soFar) => {
-          if (soFar.includes(mark)) spoolAtMark.push(readSpool());
+          if (soFar().includes(mark)) spoolAtMark.push(readSpool());
         },
       });
       await waitForRecord(key);

@@ -64,7 +64,7 @@ it("count what a stream has cost whose worker is killed", async () => {
   await post(key, "killed", {
     body: chatBody({ stream: true }),
     onData: (_chunk, soFar) => {
-      if (!soFar.includes('"one"') || isKilled) return;
+      if (!soFar().includes('"one"') || isKilled) return;
       isKilled = process.kill(findWorker(stack.configFile, 0), "SIGKILL");
     },
   });

@@ -72,7 +72,7 @@ it("the tags of a stream whose worker is killed count when another closes it", a
   await post(key, "team=killed", {
     body: chatBody({ stream: true }),
     onData: (_chunk, soFar) => {
-      if (!soFar.includes('"one"') || isKilled) return;
+      if (!soFar().includes('"one"') || isKilled) return;
       isKilled = process.kill(findWorker(stack.configFile, 0), "SIGKILL");
     },
   });

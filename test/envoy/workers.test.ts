@@ -103,7 +103,7 @@ describe.each(TRANSPORTS_UNDER_TEST)("on the transport %s", (transport) => {
         chat.send({
           body: chatBody({ stream: true }),
           onData: (_chunk, soFar) => {
-            if (soFar.length === _chunk.length) begun.count += 1;
+            if (soFar().length === _chunk.length) begun.count += 1;
           },
         }),
       );

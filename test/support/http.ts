@@ -14,7 +14,7 @@ export interface SendOptions {
   /** Default 60 s without a byte. */
   readonly timeoutMs?: number;
   /** Called with each piece of the answer; returning "abort" closes the connection. */
-  readonly onData?: (chunk: Buffer, soFar: Buffer) => "abort" | void;
+  readonly onData?: (chunk: Buffer, soFar: () => Buffer) => "abort" | void;
 }
 
 export interface HttpAnswer {
@@ -79,7 +79,7 @@ function collect(
   const chunks: Buffer[] = [];
   response.on("data", (chunk: Buffer) => {
     chunks.push(chunk);
-    if (options.onData?.(chunk, Buffer.concat(chunks)) === "abort") request.destroy();
+    if (options.onData?.(chunk, () => Buffer.concat(chunks)) === "abort") request.destroy();
   });
   // A cut body is a result of its own, not a failure of the test.
   response.on("error", () => undefined);
