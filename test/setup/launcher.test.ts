@@ -19,12 +19,21 @@ const named = (processes: readonly NotedProcess[], name: string): NotedProcess =
   return found;
 };
 
+/** Of a Redis that leaves its core to who has woken it. */
+function expectBatch(pid: number): void {
+  // proc_pid_stat(5): the fields after the name begin with the third, the policy is the 41st.
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  const policy = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[38];
+  const batch = "3";
+  expect(policy).toBe(batch);
+}
+
 /** What is in a folder; a socket that was made anew has another inode. */
 const listWithInodes = (folder: string) =>
   readdirSync(folder).map((name) => ({ name, inode: statSync(join(folder, name)).ino }));
 
 describe("launch", () => {
-  it("prints one JSON line on stdout when the stack is ready, and the same token and key on a second start", async () => {
+  it("prints one JSON line on stdout when the stack is ready, starts Redis as a batch process, and leaves no process and no lock after signals from the terminal and from npm", async () => {
     const stack = await startStandInStack();
     const line = await waitForReadyLine(stack);
     expect(line).toEqual({
@@ -40,29 +49,15 @@ describe("launch", () => {
       expect(statSync(join(dataDir, file)).mode & 0o777).toBe(0o600);
     }
     expect(readFileSync(join(dataDir, "demo-key"), "utf8").trim()).toBe("sk-igw-stand-in");
-  });
-
-  it("starts a Redis that leaves its core to who has woken it", async () => {
-    const stack = await startStandInStack();
-    await waitForReadyLine(stack);
-    const { pid } = named(stack.processes(), "Redis");
-    // proc_pid_stat(5): the fields after the name begin with the third, the policy is the 41st.
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    const policy = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[38];
-    const batch = "3";
-    expect(policy).toBe(batch);
-  });
-
-  it("leaves no process and no lock after SIGTERM, and ends with 0", async () => {
-    const stack = await startStandInStack();
-    await waitForReadyLine(stack);
     const processes = stack.processes();
     // Redis and Envoy with their guards, the gateway with two workers.
     expect(processes.length).toBeGreaterThanOrEqual(5);
-    stack.child.signal("SIGTERM");
+    expectBatch(named(processes, "Redis").pid);
+    // One signal may arrive twice.
+    for (const signal of ["SIGINT", "SIGINT", "SIGTERM"] as const) stack.child.signal(signal);
     expect(await stack.child.waitForEnd()).toBe(0);
     expect(await listSurvivors(processes)).toEqual([]);
-    expect(existsSync(join(stack.folder, "data", "up.lock"))).toBe(false);
+    expect(existsSync(join(dataDir, "up.lock"))).toBe(false);
     expect(existsSync(join(stack.folder, "run", "secrets"))).toBe(false);
   });
 
@@ -92,15 +87,6 @@ describe("launch", () => {
     expect(await listSurvivors(processes)).toEqual([]);
   });
 
-  it("takes a signal that arrives twice, from the terminal and from npm, for one", async () => {
-    const stack = await startStandInStack();
-    await waitForReadyLine(stack);
-    stack.child.signal("SIGINT");
-    stack.child.signal("SIGINT");
-    stack.child.signal("SIGTERM");
-    expect(await stack.child.waitForEnd()).toBe(0);
-  });
-
   it("ends at once at a second signal while a worker hangs", async () => {
     const stack = await startStandInStack({ env: { STAND_IN: "hang" } });
     await waitForReadyLine(stack);
@@ -113,17 +99,7 @@ describe("launch", () => {
     expect(await listSurvivors(processes)).toEqual([]);
   });
 
-  it("stops everything and says which part ended when one is killed", async () => {
-    const stack = await startStandInStack();
-    await waitForReadyLine(stack);
-    const processes = stack.processes();
-    process.kill(named(processes, "Redis").pid, "SIGKILL");
-    expect(await stack.child.waitForEnd()).toBe(1);
-    expect(stack.child.stderr).toContain("Redis exited unexpectedly (signal SIGKILL)");
-    expect(await listSurvivors(processes)).toEqual([]);
-  });
-
-  it("restarts a worker that was killed", async () => {
+  it("restarts a worker that was killed; of another part, stops everything and says which ended", async () => {
     const stack = await startStandInStack();
     await waitForReadyLine(stack);
     const before = stack.processes();
@@ -138,6 +114,11 @@ describe("launch", () => {
       stack.processes().find(({ pid }) => !workers.includes(pid) && pid !== gateway.pid && isWorker(pid)),
     );
     expect(successor.pid).not.toBe(killed);
+    const processes = stack.processes();
+    process.kill(named(processes, "Redis").pid, "SIGKILL");
+    expect(await stack.child.waitForEnd()).toBe(1);
+    expect(stack.child.stderr).toContain("Redis exited unexpectedly (signal SIGKILL)");
+    expect(await listSurvivors(processes)).toEqual([]);
   });
 });
 
@@ -167,17 +148,12 @@ describe("launch, when it cannot start", () => {
     expect(await listSurvivors(stack.processes())).toEqual([]);
   });
 
-  it("refuses a data folder that another launcher uses", async () => {
+  it("refuses a data folder and a folder of sockets that another launcher uses, and leaves that one's private Redis reachable", async () => {
     const first = await startStandInStack();
     await waitForReadyLine(first);
-    const second = await startStandInStack({ overrides: { data_dir: join(first.folder, "data") } });
-    expect(await second.child.waitForEnd()).toBe(1);
-    expect(second.child.stderr).toContain(`Another gateway (process ${first.child.pid})`);
-  });
-
-  it("refuses a folder of sockets that another launcher uses, and leaves that one's private Redis reachable", async () => {
-    const first = await startStandInStack();
-    await waitForReadyLine(first);
+    const other = await startStandInStack({ overrides: { data_dir: join(first.folder, "data") } });
+    expect(await other.child.waitForEnd()).toBe(1);
+    expect(other.child.stderr).toContain(`Another gateway (process ${first.child.pid})`);
     const sockets = join(first.folder, "run");
     const before = listWithInodes(sockets);
     const second = await startStandInStack({ overrides: { data_dir: "data", sidecar: { sockets } } });

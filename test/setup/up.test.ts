@@ -75,12 +75,7 @@ const ask = (ready: Record<string, string>, onData: SendOptions["onData"] | null
   });
 
 describe("inference-gateway up", () => {
-  it("serves the first request as soon as it has printed its line", async () => {
-    const { ready } = await startReal();
-    expect((await ask(ready)).status).toBe(200);
-  });
-
-  it("starts with the gateway.yaml of its folder when none is named, and says so", async () => {
+  it("starts with the gateway.yaml of its folder when none is named, says so, and serves as soon as it has printed its line", async () => {
     const folder = createTestFolder();
     const configFile = await writeRealConfig(folder);
     const child = startChild(process.execPath, [join(REPOSITORY, "src/operation/setup/start.js"), "--json"], {
@@ -88,29 +83,36 @@ describe("inference-gateway up", () => {
     });
     endWithTest(child);
     const ready = (await waitForReadyLine(stackIn(folder, child))) as Record<string, string>;
+    expect((await ask(ready)).status).toBe(200);
     const { listen } = parse(readFileSync(configFile, "utf8")) as { listen: { port: number } };
     expect(ready["base_url"]).toBe(`http://127.0.0.1:${listen.port}`);
-    expect((await ask(ready)).status).toBe(200);
     expect(child.stderr).toContain(
       `Starting with ${configFile}; the demo model starts in a directory without`,
     );
     expect(existsSync(join(folder, "data/gateway.yaml"))).toBe(false);
   });
 
-  it("keeps key, token and data over a stop and a second start, whose banner has a command that works as it stands", async () => {
+  it("ends a stream under way after SIGTERM, takes no new connection, and keeps key, token and data for a second start", async () => {
     const first = await startReal();
-    const requestId = (await ask(first.ready)).headers["x-request-id"];
-    first.child.signal("SIGTERM");
+    const { ready } = first;
+    let isAsked = false;
+    const answer = await ask(ready, () => {
+      if (!isAsked) first.child.signal("SIGTERM");
+      isAsked = true;
+    });
+    expect(answer.text).toContain("[DONE]");
     expect(await first.child.waitForEnd()).toBe(0);
+    await expect(ask(ready)).rejects.toThrow("ECONNREFUSED");
+    expectNoSecretInLogs(first);
     const { child } = startUp(first.folder, first.configFile, { forPeople: true });
+    // A command that works as it stands.
     const command = await child.waitForLine(
       "the command of the banner",
       (line) => /^Organizations, keys, limits: (.+) \(and --help\)$/.exec(line)?.[1] ?? null,
     );
-    const { ready } = first;
     const banner = child.stdoutLines.join("\n");
     for (const told of Object.values(ready)) expect(banner).toContain(told);
-    const path = `/v1/requests/${String(requestId)}`;
+    const path = `/v1/requests/${String(answer.headers["x-request-id"])}`;
     expect((await send(String(ready["base_url"]), { path, headers: bearer(ready) })).status).toBe(200);
     // In a shell as somebody opens it: nothing but the folder leads to the stack.
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("IGW_")));
@@ -118,13 +120,12 @@ describe("inference-gateway up", () => {
     expect(listed.stdout).toMatch(/^org_\S+ +Demo /m);
   });
 
-  it("fills a company with a month of use with --sample-data, once", async () => {
+  it("fills a company with a month of use with --sample-data once, and starts at once with all data after it was killed", async () => {
     const folder = createTestFolder();
     const configFile = await writeRealConfig(folder);
     const startFilled = async () => {
-      const { child } = startUp(folder, configFile, { more: ["--sample-data", "4"] });
-      const ready = await waitForReadyLine(stackIn(folder, child));
-      return { child, ready: ready as Record<string, string> };
+      const stack = startUp(folder, configFile, { more: ["--sample-data", "4"] });
+      return { ...stack, ready: (await waitForReadyLine(stack)) as Record<string, string> };
     };
     const first = await startFilled();
     expect(first.child.stderr).toContain(`Sample data: organization "${COMPANY_NAME}" with 4 API keys.`);
@@ -140,64 +141,37 @@ describe("inference-gateway up", () => {
     expect(await call(`${path}/requests?limit=100`)).toHaveLength(100);
     const [usage] = await call(`${path}/usage`);
     expect(usage?.["requests"]).toBeGreaterThan(0);
-    first.child.signal("SIGTERM");
-    await first.child.waitForEnd();
-    expect((await startFilled()).child.stderr).toContain(`Organization "${COMPANY_NAME}" exists`);
-  });
-
-  it("lets a stream that is under way run to its end after SIGTERM, and takes no new connection", async () => {
-    const { child, ready } = await startReal();
-    let isAsked = false;
-    const answer = await ask(ready, () => {
-      if (!isAsked) child.signal("SIGTERM");
-      isAsked = true;
-    });
-    expect(answer.text).toContain("[DONE]");
-    expect(await child.waitForEnd()).toBe(0);
-    await expect(ask(ready)).rejects.toThrow("ECONNREFUSED");
-  });
-
-  it("runs beside another stack", async () => {
-    const [one, other] = await Promise.all([startReal(), startReal()]);
-    expect((await ask(one.ready)).status).toBe(200);
-    expect((await ask(other.ready)).status).toBe(200);
-    expect(one.ready["demo_key"]).not.toBe(other.ready["demo_key"]);
-  });
-
-  it("can be started again at once after it was killed outright, with all data", async () => {
-    const first = await startReal();
     const processes = first.processes();
     first.child.signal("SIGKILL");
-    const second = startUp(first.folder, first.configFile);
-    const ready = (await waitForReadyLine(second)) as Record<string, string>;
+    const { child, ready } = await startFilled();
+    expect(child.stderr).toContain(`Organization "${COMPANY_NAME}" exists`);
     expect(ready["demo_key"]).toBe(first.ready["demo_key"]);
     expect((await ask(ready)).status).toBe(200);
     expect(await listSurvivors(processes)).toEqual([]);
   });
 
-  it.each(["SIGTERM", "SIGKILL"] as const)(
-    "leaves no process when the npm that started it gets %s",
-    async (signal) => {
-      const stack = await startReal(true);
+  it("runs beside another stack, and leaves no process when the npm that started it gets SIGTERM or SIGKILL", async () => {
+    const stacks = await Promise.all([startReal(true), startReal(true)]);
+    for (const { ready } of stacks) expect((await ask(ready)).status).toBe(200);
+    const [one, other] = stacks;
+    expect(one.ready["demo_key"]).not.toBe(other.ready["demo_key"]);
+    for (const [stack, signal] of [[one, "SIGTERM"] as const, [other, "SIGKILL"] as const]) {
       const processes = stack.processes();
       expect(processes.length).toBeGreaterThanOrEqual(4);
       stack.child.signal(signal);
-      expect(await listSurvivors(processes)).toEqual([]);
-    },
-  );
-
-  it("writes neither the key nor the operator's token into a log", async () => {
-    const { folder, ready, child } = await startReal();
-    await ask(ready);
-    child.signal("SIGTERM");
-    await child.waitForEnd();
-    for (const name of ["gateway.log", "envoy.log", "redis.log", "access.log"]) {
-      const path = join(folder, "data", "logs", name);
-      const text = existsSync(path) ? readFileSync(path, "utf8") : "";
-      expect(text).not.toContain(ready["demo_key"]);
-      expect(text).not.toContain(ready["admin_token"]);
+      expect([signal, await listSurvivors(processes)]).toEqual([signal, []]);
     }
   });
 });
+
+/** Neither the key nor the operator's token. */
+function expectNoSecretInLogs({ folder, ready }: { folder: string; ready: Record<string, string> }): void {
+  for (const name of ["gateway.log", "envoy.log", "redis.log", "access.log"]) {
+    const path = join(folder, "data", "logs", name);
+    const text = existsSync(path) ? readFileSync(path, "utf8") : "";
+    expect(text).not.toContain(ready["demo_key"]);
+    expect(text).not.toContain(ready["admin_token"]);
+  }
+}
 
 const bearer = (ready: Record<string, string>) => ({ authorization: `Bearer ${ready["demo_key"]}` });
