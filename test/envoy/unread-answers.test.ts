@@ -1,7 +1,7 @@
 /**
  * Answers that are given out whole lie in Envoy until their clients have read them. Many of 30 MiB that nobody reads
- * are more than Envoy may hold: they go, and nobody else is refused. What goes when is a share of the heap, here half of the
- * usual one, since each answer takes a core for most of a second.
+ * are more than Envoy may hold: they go, and nobody else is refused. What goes when is a share of the heap, here a part of the
+ * usual one, since each answer takes a core for half a second.
  */
 import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
@@ -9,7 +9,7 @@ import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { describeAnswer } from "../support/answer-checks.ts";
 import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
-import { firstOnPush } from "../support/extent.ts";
+import { byExtent, firstOnPush } from "../support/extent.ts";
 import { send } from "../support/http.ts";
 import { textCompletion } from "../support/scripted-answer.ts";
 import { createTestKey } from "../support/test-key.ts";
@@ -17,10 +17,10 @@ import { type ScriptedUpstream, startUpstream } from "../support/upstream.ts";
 import { type ServeAlone, startServeAlone } from "./access/serve-alone.ts";
 
 const USUAL_HEAP_BYTES = 2 * 1024 ** 3;
-const HEAP_BYTES = USUAL_HEAP_BYTES / 2;
+const HEAP_BYTES = USUAL_HEAP_BYTES / byExtent({ push: 4, nightly: 2 });
 const ANSWER_BYTES = 30 * 1024 ** 2;
 /** More than the heap may hold. */
-const READERS = 40;
+const READERS = byExtent({ push: 20, nightly: 40 });
 const OTHERS_REQUESTS = 39;
 const BODY = JSON.stringify(chatBody());
 
