@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { Agent } from "node:http";
 import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
 import { withChatStack } from "../support/chat-stack.ts";
 import { readError } from "../support/http.ts";
@@ -11,6 +12,10 @@ import { readEndpoints } from "./access/worker-processes.ts";
 
 const WORKERS = 4;
 const CONNECTIONS = 24;
+/** Before and after a change: enough for each connection and each worker several times. */
+const REQUESTS = 100;
+/** Between the requests of a connection, where a load waits for a clock. */
+const PAUSE_MS = 100;
 const chat = withChatStack(() => ({ workers: WORKERS }));
 const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
 afterAll(() => agent.destroy());
@@ -24,13 +29,14 @@ interface Seen {
 }
 
 /** One request after the other on each connection, until `stop`. */
-function startLoad(key: string): { seen: Seen[]; stop: () => Promise<void> } {
+function startLoad(key: string, pauseMs: number | null = null): { seen: Seen[]; stop: () => Promise<void> } {
   const seen: Seen[] = [];
   const load = runLoad(CONNECTIONS, async () => {
     const atMs = performance.now();
     const answer = await chat.stack.send({ path: "/v1/models", key, agent });
     const outcome = answer.status === 200 ? "200" : `${answer.status} ${readError(answer).code}`;
     seen.push({ atMs, answeredAtMs: performance.now(), outcome });
+    if (pauseMs !== null) await wait(pauseMs);
   });
   return { seen, ...load };
 }
@@ -42,13 +48,13 @@ function startLoad(key: string): { seen: Seen[]; stop: () => Promise<void> } {
 async function changeUnderLoad(key: string, change: () => Promise<unknown>) {
   const sockets = join(chat.stack.dir, "run");
   const load = startLoad(key);
-  await waitFor("load before the change", () => load.seen.length > 100);
+  await waitFor("load before the change", () => load.seen.length > REQUESTS);
   const askedAtMs = performance.now();
   const callsBefore = await readEndpoints(sockets);
   await change();
   const doneAtMs = performance.now();
   const sentAfter = () => load.seen.filter(({ atMs }) => atMs >= doneAtMs);
-  await waitFor("load after the change", () => sentAfter().length > 300);
+  await waitFor("load after the change", () => sentAfter().length > REQUESTS);
   await load.stop();
   const callsAfter = await readEndpoints(sockets);
   const used = callsAfter.filter(({ calls }, index) => calls > (callsBefore[index]?.calls ?? 0));
@@ -147,7 +153,7 @@ describe("on the very next request on every worker", () => {
     const { path } = await createKey();
     const rotated = await chat.stack.admin("POST", `${path}/rotate`, { grace_seconds: 0 });
     const load = startLoad(String(rotated["key"]));
-    await waitFor("some load", () => load.seen.length > 200);
+    await waitFor("some load", () => load.seen.length > REQUESTS);
     await load.stop();
     expect(new Set(load.seen.map(({ outcome }) => outcome))).toEqual(new Set(["200"]));
   });
@@ -168,9 +174,9 @@ describe("on the very next request on every worker", () => {
 describe("by the clock of Redis", () => {
   /** Sends until the first refusal, then some more: when it came, and whether anything passed after it. */
   async function waitForRefusal(key: string) {
-    const load = startLoad(key);
+    const load = startLoad(key, PAUSE_MS);
     const refused = () => load.seen.filter(({ outcome }) => outcome !== "200");
-    await waitFor("a refusal", () => refused().length > 200);
+    await waitFor("a refusal", () => refused().length > REQUESTS);
     await load.stop();
     const answers = refused();
     const first = Math.min(...answers.map(({ answeredAtMs }) => answeredAtMs));

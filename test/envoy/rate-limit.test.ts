@@ -4,10 +4,13 @@ import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { requestBucketKey } from "../../src/data-path/store/redis/keys.ts";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";
+import { byExtent } from "../support/extent.ts";
 import type { CreatedKey } from "../support/test-key.ts";
 
 const UNITS_PER_TOKEN = 60_000_000n;
 const CONNECTIONS = 16;
+/** So long as a bucket is counted. */
+const COUNTED_MS = byExtent({ push: 1_000, nightly: 3_000 });
 
 const chat = withChatStack(() => ({ workers: 4 }));
 const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
@@ -62,7 +65,7 @@ describe("the bucket over four workers", () => {
       // Until it is empty once, so that it is never full while it is counted.
       for (let refused = 0; refused === 0;) refused = (await demand(key, 500)).refused;
       const before = await readBucket(key);
-      const { granted, refused } = await demand(key, 3000);
+      const { granted, refused } = await demand(key, COUNTED_MS);
       const after = await readBucket(key);
       const added = (after.at - before.at) * BigInt(limit.requestsPerMinute);
       expect(refused).toBeGreaterThan(0);

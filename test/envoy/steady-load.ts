@@ -8,7 +8,7 @@ import type { ScriptedUpstream } from "../support/upstream.ts";
 import { createGate, waitFor } from "../support/wait.ts";
 
 /** Between the requests of a client: without one they would have both cores for themselves. */
-const PAUSE_MS = 10;
+const PAUSE_MS = 40;
 
 export interface SteadyLoad {
   /** Answers of the clients so far. */

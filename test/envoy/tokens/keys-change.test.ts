@@ -59,7 +59,7 @@ const ask = (token: string): Promise<HttpAnswer> =>
 const sign = (key?: SigningKey): Promise<string> => tokens.corp.sign(BOUND, key === undefined ? {} : { key });
 
 /** Between the requests of a client: eight without one would have both cores for themselves. */
-const PAUSE_MS = 20;
+const PAUSE_MS = 200;
 
 /** Clients that ask again and again until what runs beside them is over; each kind of answer once. */
 async function whileAsking(token: string, run: () => Promise<void>): Promise<Map<string, number>> {
