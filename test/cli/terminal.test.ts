@@ -15,6 +15,7 @@ import {
   startAdmin,
 } from "../admin/admin-fixture.ts";
 import { chargeInput, createIdentity, FINAL } from "../store/fixture.ts";
+import { byExtent } from "../support/extent.ts";
 import { runAtTerminal } from "../support/terminal.ts";
 import { callCli } from "./call-cli.ts";
 import { runCli, typeCli } from "./run-cli.ts";
@@ -70,9 +71,16 @@ const ASKING = [
     refusedAs: "unknown_key",
   },
 ];
+/** An empty answer, a no and the end of the input. */
+const NOES = ["\n", "n\n", "\u0004"];
+/** On each push each question has one of them, and each of them a question. */
+const CASES = ASKING.map((one, index) => ({
+  ...one,
+  noes: byExtent({ push: [NOES[index % NOES.length]!], nightly: NOES }),
+}));
 const argsOf = (line: string) => line.replace("ORG", organization).split(" ");
 
-describe.each(ASKING)("$args", ({ args, names, refusedAs }) => {
+describe.each(CASES)("$args", ({ args, names, refusedAs, noes }) => {
   it("names what it will do, and does it after a yes", async () => {
     const types = [{ after: "Continue? [y/N] ", text: "y\n" }];
     const { code, screen } = await typeCli(argsOf(args), { env: environment(), types });
@@ -81,16 +89,13 @@ describe.each(ASKING)("$args", ({ args, names, refusedAs }) => {
     expect(await decision()).toBe(refusedAs);
   });
 
-  it.each([{ answer: "\n" }, { answer: "n\n" }, { answer: "\u0004" }])(
-    "changes nothing after $answer",
-    async ({ answer }) => {
-      const types = [{ after: "Continue? [y/N] ", text: answer }];
-      const { code, screen } = await typeCli(argsOf(args), { env: environment(), types });
-      expect(screen).toContain("Nothing was changed.");
-      expect(code).toBe(1);
-      expect(await decision()).toBe("admitted");
-    },
-  );
+  it.each(noes)("changes nothing after %j", async (text) => {
+    const types = [{ after: "Continue? [y/N] ", text }];
+    const { code, screen } = await typeCli(argsOf(args), { env: environment(), types });
+    expect(screen).toContain("Nothing was changed.");
+    expect(code).toBe(1);
+    expect(await decision()).toBe("admitted");
+  });
 
   it("without a terminal does it with --yes alone, and else exits with 2 and says so", async () => {
     const refused = await callCli(argsOf(args), { env: environment(), input: "y\n" });
@@ -142,13 +147,19 @@ describe("key rotate", () => {
 describe("tables", () => {
   const NAME = "a key with a name that is much too long for a terminal of eighty columns, with its purpose";
 
-  it.each([40, 60, 80, 132])("fit a terminal of %d columns, with short ids", async (columns) => {
-    await createApiKey(admin, organization, { name: NAME });
-    const { screen } = await typeCli(["key", "list"], { env: { ...environment(), NO_COLOR: "1" }, columns });
-    expect(Math.max(...screen.split("\n").map((line) => line.length))).toBeLessThanOrEqual(columns);
-    expect(screen).toContain(`key_…${key.id.slice(-8)}`);
-    expect(screen).not.toContain(key.id);
-  });
+  it.each(byExtent({ push: [40, 132], nightly: [40, 60, 80, 132] }))(
+    "fit a terminal of %d columns, with short ids",
+    async (columns) => {
+      await createApiKey(admin, organization, { name: NAME });
+      const { screen } = await typeCli(["key", "list"], {
+        env: { ...environment(), NO_COLOR: "1" },
+        columns,
+      });
+      expect(Math.max(...screen.split("\n").map((line) => line.length))).toBeLessThanOrEqual(columns);
+      expect(screen).toContain(`key_…${key.id.slice(-8)}`);
+      expect(screen).not.toContain(key.id);
+    },
+  );
 
   it("are whole with --wide, and in a pipe", async () => {
     await createApiKey(admin, organization, { name: NAME });
