@@ -5,6 +5,7 @@
 import { describe, expect, it } from "vitest";
 import { describeAnswer } from "../support/answer-checks.ts";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";
+import { byExtent } from "../support/extent.ts";
 import { readEnvoyMemory } from "./edge/envoy-counters.ts";
 import { beginUpload, type HttpVersion } from "./edge/unfinished-upload.ts";
 
@@ -40,7 +41,10 @@ const UNASKED: readonly Unasked[] = [
     status: 401,
   },
 ];
-const CASES = VERSIONS.flatMap((version) => UNASKED.map((unasked) => ({ version, ...unasked })));
+/** On each push each request with one of the versions. */
+const CASES = UNASKED.flatMap((unasked, index) =>
+  byExtent({ push: [VERSIONS[index % 2]!], nightly: VERSIONS }).map((version) => ({ version, ...unasked })),
+);
 
 describe("60 bodies without a declared length and without an end", () => {
   const chat = withChatStack();

@@ -16,7 +16,7 @@ import { RunningRequests } from "../support/running-requests.ts";
 const LIMIT = 5;
 const CLIENTS = 24;
 /** Requests of each client. */
-const REQUESTS = byExtent({ push: 40, nightly: 100 });
+const REQUESTS = byExtent({ push: 16, nightly: 100 });
 const MAX_BODY_BYTES = 100_000;
 const upstream = new RunningRequests();
 let server: Server;
