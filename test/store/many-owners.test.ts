@@ -1,14 +1,17 @@
-/** Users as many as an organization may have: what is asked of Redis is counted, since it grows with nothing else. */
+/** Many users, at night as many as an organization may have: what is asked of Redis is counted, since it grows with nothing else. */
 import { Cluster } from "ioredis";
 import { beforeAll, describe, expect, it } from "vitest";
 import { USER_GROUP_SETTINGS } from "../../src/shared/settings/user-group.ts";
 import { USER_SETTINGS } from "../../src/shared/settings/user.ts";
 import { defaultsOf } from "../../src/shared/settings/table.ts";
+import { ownerListKey } from "../../src/data-path/store/redis/keys.ts";
+import { MAX_OWNERS } from "../../src/data-path/store/types/owner-kinds.ts";
+import { byExtent } from "../support/extent.ts";
 import { createTestOrganization, withTestStore } from "./fixture.ts";
 
 const test = withTestStore();
 
-const MANY = 100_000;
+const MANY = byExtent({ push: 10_000, nightly: MAX_OWNERS.user });
 const AT_ONCE = 2_000;
 const USER = { ...defaultsOf(USER_SETTINGS), name: "Ann" };
 const PAGE = { limit: 20, after: null };
@@ -101,19 +104,27 @@ describe(`an organization with ${MANY} users`, () => {
   });
 
   it("finds each page of a search that finds most, and whoever is called so behind them all", async () => {
-    const search = { search: "user 9999", groupId: many.groupId };
+    // With ten others whose numbers begin so.
+    const last = `User ${MANY / 10 - 1}`;
+    const search = { search: last.toLowerCase(), groupId: many.groupId };
     const first = await test.store.listUsers(many.id, search, { limit: 10, after: null });
     const second = await test.store.listUsers(many.id, search, { limit: 10, after: first.next });
     const names = [...first.items, ...second.items].map(({ name }) => name);
     expect(names.toSorted()).toEqual(
-      ["User 9999", ...Array.from({ length: 10 }, (_, digit) => `User 9999${digit}`)].toSorted(),
+      [last, ...Array.from({ length: 10 }, (_, digit) => `${last}${digit}`)].toSorted(),
     );
     expect(second.next).toBeNull();
-    const { items } = await test.store.listUsers(many.id, { search: "person.54321@", groupId: null }, PAGE);
-    expect(items.map(({ name }) => name)).toEqual(["User 54321"]);
+    const { items } = await test.store.listUsers(many.id, { search: "person.4321@", groupId: null }, PAGE);
+    expect(items.map(({ name }) => name)).toEqual(["User 4321"]);
   });
 
   it("gets no other until one is deleted", async () => {
+    // Places in the list that nobody has.
+    const list = ownerListKey(many.id, "user");
+    for (let taken = MANY; taken < MAX_OWNERS.user; taken += AT_ONCE) {
+      const places = Array.from({ length: AT_ONCE }, (_, index) => ["0", `user_${taken + index}`]);
+      await test.client.zadd(list, ...places.flat());
+    }
     expect(await test.store.createUser(many.id, USER)).toEqual({ outcome: "full" });
     const [one] = (await test.store.listUsers(many.id, { search: "zoe", groupId: null }, PAGE)).items;
     await test.store.deleteUser(many.id, one?.id ?? "", "keep", null);
