@@ -2,11 +2,13 @@ import { setTimeout as wait } from "node:timers/promises";
 
 /** Of what takes milliseconds: so much that a machine with five times the work that it can do gets there. */
 const TIMEOUT_MS = 25_000;
+/** Looking takes a core from what it waits for: the longer it has waited, the less often. */
+const [SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS] = [10, 50];
 
 export interface WaitOptions {
   /** Default 25 s. */
   readonly timeoutMs?: number;
-  /** Default 10 ms. */
+  /** Default: a tenth of what it has waited, 10 to 50 ms. */
   readonly intervalMs?: number;
 }
 
@@ -20,8 +22,9 @@ export async function waitFor<T>(
   read: () => T | Promise<T>,
   options: WaitOptions = {},
 ): Promise<Exclude<T, undefined | null | false>> {
-  const { timeoutMs = TIMEOUT_MS, intervalMs = 10 } = options;
-  let deadlineMs = performance.now() + timeoutMs;
+  const { timeoutMs = TIMEOUT_MS } = options;
+  const beganMs = performance.now();
+  let deadlineMs = beganMs + timeoutMs;
   let cause: unknown;
   for (;;) {
     try {
@@ -36,6 +39,8 @@ export async function waitFor<T>(
       throw new Error(`not within ${timeoutMs} ms: ${what}`, { cause });
     }
     const pausedMs = performance.now();
+    const growingMs = Math.min(Math.max((pausedMs - beganMs) / 10, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS);
+    const { intervalMs = growingMs } = options;
     await wait(intervalMs);
     const lateMs = performance.now() - pausedMs - intervalMs;
     if (lateMs > intervalMs) deadlineMs += lateMs;
