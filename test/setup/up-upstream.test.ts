@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
 import { writeFirstConfig } from "../../src/operation/launcher/first-config/write-first-config.ts";
+import { callCli } from "../cli/call-cli.ts";
 import { runCli } from "../cli/run-cli.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { findFreePort } from "../support/free-port.ts";
@@ -162,13 +163,13 @@ describe("up --upstream", () => {
         { id: "local/nomic-embed-text", capabilities: ["embeddings"], prices: { USD: { input: "0" } } },
       ],
     });
-    const checked = await runCli(["config", "check", "--config", "gateway.yaml"], {
+    const checked = await callCli(["config", "check", "--config", "gateway.yaml"], {
       cwd: folder,
       env: { TEST_MODEL_KEY: KEY },
     });
     expect(checked).toMatchObject({ code: 0, stderr: "" });
     expect(
-      (await runCli(["key", "list", "--json"], { cwd: folder, env: { TEST_MODEL_KEY: KEY } })).code,
+      (await callCli(["key", "list", "--json"], { cwd: folder, env: { TEST_MODEL_KEY: KEY } })).code,
     ).toBe(0);
   });
 
@@ -287,7 +288,7 @@ describe("up --upstream", () => {
 async function refuse(args: readonly string[]): Promise<{ last: string; rest: object }> {
   const folder = createTestFolder();
   const env = { WRONG_KEY: "sk-wrong", UNSET_KEY: "" };
-  const { code, stdout, stderr } = await runCli(["up", ...args], { cwd: folder, env });
+  const { code, stdout, stderr } = await callCli(["up", ...args], { cwd: folder, env });
   const isWritten = existsSync(join(folder, "gateway.yaml"));
   const leaks = /sk-wrong|secret|^ {4}at /mu.test(stderr);
   return { last: stderr.trimEnd().split("\n").at(-1) ?? "", rest: { code, stdout, leaks, isWritten } };
