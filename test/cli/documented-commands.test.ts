@@ -16,7 +16,8 @@ import { listCodeBlocks } from "../support/documents.ts";
 import { CHAT_MODEL, catalogEntry } from "../support/gateway-config.ts";
 import { waitFor } from "../support/wait.ts";
 import { withStack } from "../support/with-stack.ts";
-import { environmentOfCli, runCli } from "./run-cli.ts";
+import { callCli } from "./call-cli.ts";
+import { environmentOfCli } from "./run-cli.ts";
 
 const run = promisify(execFile);
 /** A page has a dozen commands, each a program. */
@@ -141,13 +142,14 @@ describe("what the documents show of files with mistakes", () => {
     const folder = join(stack.dir, "mistakes");
     mkdirSync(folder, { recursive: true });
     const isOfEnvoy = command.includes("--envoy");
-    const rendered = await runAsItStands(`inference-gateway envoy render --config ${stack.configFile}`);
-    const bootstrap = rendered.stdout.replace("normalize_path: true", "normalize_path: false");
-    writeFileSync(join(folder, "my-envoy.yaml"), bootstrap);
-    if (isOfEnvoy) copyFileSync(stack.configFile, join(folder, "gateway.yaml"));
-    else writeFileSync(join(folder, "gateway.yaml"), BAD_FILE);
+    if (isOfEnvoy) {
+      const { stdout } = await callCli(["envoy", "render", "--config", stack.configFile]);
+      const bootstrap = stdout.replace("normalize_path: true", "normalize_path: false");
+      writeFileSync(join(folder, "my-envoy.yaml"), bootstrap);
+      copyFileSync(stack.configFile, join(folder, "gateway.yaml"));
+    } else writeFileSync(join(folder, "gateway.yaml"), BAD_FILE);
     const args = [...command.split(" "), ...(isOfEnvoy ? ["--no-validate"] : [])];
-    const { code, stdout, stderr } = await runCli(args, { cwd: folder });
+    const { code, stdout, stderr } = await callCli(args, { cwd: folder });
     expect([code, withoutLines(stdout + stderr)]).toEqual([1, shown]);
   });
 
