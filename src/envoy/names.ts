@@ -3,8 +3,13 @@
  * read and write by them, so a change here changes both sides.
  */
 
-/** Envoy's cluster of the sidecar's workers, one endpoint per worker. */
+/** Envoy's cluster of the sidecar's workers, one endpoint per worker: for ext_proc and the reports of ends. */
 export const SIDECAR_CLUSTER = "sidecar";
+
+/** The same workers for ext_authz. Another cluster has other connections: without the bodies of ext_proc. */
+export const CHECKS_CLUSTER = "sidecar-checks";
+
+export const WORKER_CLUSTERS: readonly string[] = [SIDECAR_CLUSTER, CHECKS_CLUSTER];
 
 /** Prefix of the gateway's own request headers; Envoy removes such headers of clients. */
 export const INTERNAL_HEADER_PREFIX = "x-igw-";

@@ -1,7 +1,7 @@
 /** The gateway's own Envoy in front of a sidecar that decides nothing (`noop-sidecar.ts`). */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { SIDECAR_CLUSTER } from "../../src/envoy/names.ts";
+import { WORKER_CLUSTERS } from "../../src/envoy/names.ts";
 import { askForBodies } from "../support/ask-for-bodies.ts";
 import { type Child, startChild } from "../support/child.ts";
 import type { EditableBootstrap } from "../support/side-envoy.ts";
@@ -28,11 +28,10 @@ async function startSidecar({ upstream }: GatewayEnvoy, socket: string): Promise
 
 /** One endpoint, the no-op sidecar's socket, in the place of the workers. */
 function pointAt({ clusters }: EditableBootstrap, socketPath: string): void {
-  const cluster = clusters.find(({ name }) => name === SIDECAR_CLUSTER);
-  if (cluster === undefined) throw new Error(`the bootstrap has no cluster "${SIDECAR_CLUSTER}"`);
   const endpoint = { endpoint: { address: { pipe: { path: socketPath } } } };
-  cluster["load_assignment"] = {
-    cluster_name: SIDECAR_CLUSTER,
-    endpoints: [{ lb_endpoints: [endpoint] }],
-  };
+  for (const name of WORKER_CLUSTERS) {
+    const cluster = clusters.find((one) => one.name === name);
+    if (cluster === undefined) throw new Error(`the bootstrap has no cluster "${name}"`);
+    cluster["load_assignment"] = { cluster_name: name, endpoints: [{ lb_endpoints: [endpoint] }] };
+  }
 }

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { inflightKey, openRequestsKey } from "../../src/data-path/store/redis/keys.ts";
-import { PROCESSING_FILTER, WORKER_HEADER } from "../../src/envoy/names.ts";
+import { CHECKS_CLUSTER, PROCESSING_FILTER, SIDECAR_CLUSTER, WORKER_HEADER } from "../../src/envoy/names.ts";
 import type { KeySettings } from "../../src/shared/settings/key.ts";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
 import { type HttpAnswer, readError, send } from "../support/http.ts";
@@ -17,6 +17,7 @@ import { textCompletion } from "../support/scripted-answer.ts";
 import { type EditableBootstrap, type SideEnvoy, startSideEnvoy } from "../support/side-envoy.ts";
 import type { CreatedKey } from "../support/test-key.ts";
 import { createGate, type Gate, waitFor } from "../support/wait.ts";
+import { readClusterCounter } from "./edge/envoy-counters.ts";
 import {
   findWorker,
   readEndpoints,
@@ -50,6 +51,7 @@ beforeAll(async () => {
   redis = new Redis(join(chat.stack.dir, "run/redis.sock"));
   envoys.push(await startHoldingEnvoy(HOLDING, () => undefined));
   envoys.push(await startHoldingEnvoy("earlier", removeWorkerChoice));
+  envoys.push(await startHoldingEnvoy("unaware", failHealthChecks));
 });
 afterAll(async () => {
   redis.disconnect();
@@ -99,6 +101,14 @@ function removeWorkerChoice({ manager, clusters }: EditableBootstrap): void {
   const [sidecar] = clusters;
   delete sidecar!["load_balancing_policy"];
   sidecar!["lb_policy"] = "LEAST_REQUEST";
+}
+
+/** As if ext_proc's cluster had not noticed yet that workers are back. */
+function failHealthChecks({ clusters }: EditableBootstrap): void {
+  const [sidecar] = clusters;
+  const [check] = sidecar!["health_checks"] as Record<string, unknown>[];
+  delete check!["grpc_health_check"];
+  check!["tcp_health_check"] = { receive: [{ text: Buffer.from("never sent").toString("hex") }] };
 }
 
 interface HeldRequest {
@@ -214,6 +224,20 @@ describe("a request whose worker is gone when ext_proc calls it", () => {
     expect(`${answered.status} ${readError(answered).code}`).toBe("403 key_disabled");
     expect(chat.upstream.requests).toHaveLength(before.length);
   });
+});
+
+it("is served if ext_authz's cluster sees a worker earlier than ext_proc's", async () => {
+  const { key } = await createSmallKey();
+  const headers = { authorization: `Bearer ${key}` };
+  for (let sent = 0; sent < 4; sent += 1) {
+    // oxlint-disable-next-line no-await-in-loop -- One after the other.
+    const answer = await send(envoys[2]!.baseUrl, { path: CHAT_PATH, body: chatBody(), headers });
+    expect(answer.status).toBe(200);
+  }
+  const countHealthy = (cluster: string) =>
+    readClusterCounter(envoys[2]!.adminSocket, cluster, "membership_healthy");
+  expect(await countHealthy(CHECKS_CLUSTER)).toBeGreaterThan(0);
+  expect(await countHealthy(SIDECAR_CLUSTER)).toBe(0);
 });
 
 describe("the header that names a worker", () => {

@@ -107,7 +107,18 @@ describe("checkBootstrap", () => {
     const yaml = GATEWAY.replace(PLAIN_SIDECAR, "sidecar: {workers: 2, sockets: run, transport: grpc-js}");
     const config = parseConfig(yaml, { baseDir: dir, source: "gateway.yaml", secrets: "none" });
     expect(checkBootstrap(renderBootstrap(config), config)).toEqual([]);
-    expect(checkBootstrap(rendered, config)).toMatchObject([{ check: "sidecar_short_connections" }]);
+    expect(checkBootstrap(rendered, config).map(({ check }) => check)).toEqual([
+      "sidecar_short_connections",
+      "sidecar_short_connections",
+    ]);
+  });
+
+  it("takes an operator's own names of the sidecar's clusters", () => {
+    const text = rendered.replaceAll(/(name: )sidecar(?=-checks|\}|\n)/gu, "$1workers");
+    expect(text).toMatch(/cluster_name: workers-checks/u);
+    // The reports of ends are recognized by their cluster's name.
+    const end = { check: "end_reports", level: "problem" };
+    expect(checkBootstrap(text, plainConfig)).toMatchObject([end]);
   });
 
   it("says what lies elsewhere instead of calling it right", () => {

@@ -7,11 +7,12 @@ import { connect as connectHttp2 } from "node:http2";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CHECKS_CLUSTER, SIDECAR_CLUSTER } from "../../src/envoy/names.ts";
 import { describeAnswer } from "../support/answer-checks.ts";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
 import { byExtent } from "../support/extent.ts";
 import { textCompletion } from "../support/scripted-answer.ts";
-import { readEnvoyMemory } from "./edge/envoy-counters.ts";
+import { adminSocketOf, readClusterCounter, readEnvoyMemory } from "./edge/envoy-counters.ts";
 import { beginUpload, type HttpVersion, type UnfinishedUpload } from "./edge/unfinished-upload.ts";
 
 const UPLOADS = byExtent({ push: 24, nightly: 66 });
@@ -109,6 +110,25 @@ describe("bodies of one key at once", () => {
     for (let sent = 0; sent < requests; sent += 1) expect((await send()).status).toBe(200);
     // A worker has calls of its own now and then, more of them on a slow machine.
     expect(((await countScriptCalls(redis)) - before) / requests).toBeLessThan(3);
+  });
+
+  it("take none of the connections over which ext_authz asks", async () => {
+    const readBoth = (name: string) => {
+      const read = (cluster: string) => readClusterCounter(adminSocketOf(chat.stack), cluster, name);
+      return Promise.all([read(CHECKS_CLUSTER), read(SIDECAR_CLUSTER)]);
+    };
+    const grow = async (name: string, during: () => Promise<unknown>) => {
+      const [checks, bodies] = await readBoth(name);
+      await during();
+      const [checksThen, bodiesThen] = await readBoth(name);
+      return { checks: checksThen - checks, bodies: bodiesThen - bodies };
+    };
+    const body = chatBody({}, "x".repeat(6_000_000));
+    const bytes = await grow("upstream_cx_tx_bytes_total", () => chat.send({ body }));
+    expect(bytes.bodies).toBeGreaterThan(6_000_000);
+    expect(bytes.checks).toBeLessThan(100_000);
+    const calls = await grow("upstream_rq_total", () => chat.send({ key: "wrong", body: chatBody() }));
+    expect(calls).toEqual({ checks: 1, bodies: 0 });
   });
 
   it("are refused where they come in crumbs, each of which would cost a call", async () => {

@@ -19,6 +19,8 @@ import {
 
 const WORKERS = 4;
 const CONNECTIONS = 16;
+/** So many that each worker has some, though each stream goes where its check went, without counting streams. */
+const STREAMS = 48;
 /** A worker that hangs is given up after ten seconds, on grpc-js after twenty: here the bound of a test that hangs. */
 const GIVEN_UP = { timeoutMs: 60_000 };
 const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
@@ -99,7 +101,7 @@ describe.each(TRANSPORTS_UNDER_TEST)("on the transport %s", (transport) => {
         events: [textChunk("one"), gate, textChunk(" two"), finishChunk()],
       });
       const begun = { count: 0 };
-      const streams = Array.from({ length: 24 }, () =>
+      const streams = Array.from({ length: STREAMS }, () =>
         chat.send({
           body: chatBody({ stream: true }),
           onData: (_chunk, soFar) => {
@@ -107,7 +109,7 @@ describe.each(TRANSPORTS_UNDER_TEST)("on the transport %s", (transport) => {
           },
         }),
       );
-      await waitFor("the first piece of each stream", () => begun.count === 24);
+      await waitFor("the first piece of each stream", () => begun.count === STREAMS);
       const held = (await readEndpoints(sockets())).map(({ active }) => active);
       const before = listWorkers(chat.stack.configFile);
       process.kill(findWorker(chat.stack.configFile, 2), "SIGKILL");
@@ -122,7 +124,7 @@ describe.each(TRANSPORTS_UNDER_TEST)("on the transport %s", (transport) => {
         (answer) => answer.complete && readEvents(answer.text).at(-1) === "[DONE]",
       );
       expect(held.every((count) => count > 0)).toBe(true);
-      expect(whole).toHaveLength(24 - (held[2] ?? 0));
+      expect(whole).toHaveLength(STREAMS - (held[2] ?? 0));
       // A stream whose charge nobody could write down is cut, never ended as if it were whole.
       const others = answers.filter((answer) => !whole.includes(answer));
       expect(others.filter((answer) => answer.complete || answer.text.includes("[DONE]"))).toEqual([]);
@@ -152,7 +154,7 @@ describe.each(TRANSPORTS_UNDER_TEST)("on the transport %s", (transport) => {
       chat.upstream.answer({ kind: "events", events: [textChunk("one"), gate, finishChunk()] });
       const begun = new Set<number>();
       const broken = new Set<number>();
-      const streams = Array.from({ length: 8 * WORKERS }, async (_, index) => {
+      const streams = Array.from({ length: STREAMS }, async (_, index) => {
         const onData = (): void => void begun.add(index);
         const answer = await chat.send({ body: chatBody({ stream: true }), onData }).catch(() => null);
         const isWhole = answer?.complete === true && answer.text.endsWith("data: [DONE]\n\n");

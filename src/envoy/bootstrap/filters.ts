@@ -6,6 +6,7 @@
 import type { Config } from "../../shared/config/schema.ts";
 import { REMAINING_HEADER } from "../../shared/contract/header-names.ts";
 import {
+  CHECKS_CLUSTER,
   CONTENT_LENGTH_FILTER,
   EDGE_METADATA_NAMESPACE,
   EDGE_METADATA_PATH,
@@ -112,7 +113,7 @@ function createAdmissionFilter(timeouts: EdgeTimeouts, knowsTokens: boolean): En
       transport_api_version: "V3",
       "#grpc_service": "The default timeout of 200 ms is too short for a busy event loop.",
       grpc_service: {
-        envoy_grpc: oneLine({ cluster_name: SIDECAR_CLUSTER }),
+        envoy_grpc: oneLine({ cluster_name: CHECKS_CLUSTER }),
         timeout: formatSeconds(timeouts.admissionSeconds),
       },
       "#failure_mode_allow": "No sidecar, no request: 503, never a request without a key.",

@@ -22,7 +22,7 @@ import {
   resolveOptions,
 } from "./render-options.ts";
 import { createSidecarClusterTls } from "./sidecar-cluster-tls.ts";
-import { createSidecarCluster } from "./sidecar-cluster.ts";
+import { createSidecarClusters } from "./sidecar-cluster.ts";
 import { checkSocketPath, listSidecarEndpoints } from "./sidecar-endpoints.ts";
 import { createTracingClusters } from "./tracing.ts";
 import { createUpstreamCluster } from "./upstream-cluster.ts";
@@ -89,7 +89,7 @@ export function createBootstrap(config: Config, options: RenderOptions): Bootstr
     static_resources: {
       listeners: [createListener(config, resolved, places.secretsDirectory)],
       clusters: [
-        createSidecar(config, options, places.secretsDirectory, resolved.timeouts),
+        ...createWorkerClusters(config, options, places.secretsDirectory, resolved.timeouts),
         ...createUpstreamClusters(config, places),
         ...createJwksClusters(config.jwt.providers, places),
         ...createTracingClusters(config.telemetry.otlp, places),
@@ -164,15 +164,15 @@ function createFirstBytesWait(wait: string): EnvoyNode {
   };
 }
 
-function createSidecar(
+function createWorkerClusters(
   config: Config,
   options: RenderOptions,
   secrets: string,
   timeouts: EdgeTimeouts,
-): EnvoyNode {
+): readonly EnvoyNode[] {
   const { tcp, tls, transport } = config.sidecar;
   const host = options.sidecarHost ?? tcp?.host ?? "";
-  return createSidecarCluster({
+  return createSidecarClusters({
     server: transport,
     endpoints: listSidecarEndpoints(config, options),
     transportSocket: createSidecarClusterTls(tls, host, secrets),

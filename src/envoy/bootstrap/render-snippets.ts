@@ -4,6 +4,7 @@
  * --envoy` checks the result.
  */
 import type { Config } from "../../shared/config/schema.ts";
+import { WORKER_CLUSTERS } from "../names.ts";
 import { createBootstrap, TOP_LEVEL } from "./render-bootstrap.ts";
 import type { RenderOptions } from "./render-options.ts";
 import { type EnvoyNode, formatEnvoyYaml, omit, pick } from "./yaml-document.ts";
@@ -36,7 +37,7 @@ const TEXTS = {
     "The HTTP connection manager: the routes. Services of yours get a virtual host of their own, or routes before " +
     "these, with ext_authz and ext_proc turned off. The last two of these stay the last of their virtual host: what " +
     "no route matches would pass by ext_authz. One virtual host must take every domain.",
-  sidecar: "A member of `static_resources.clusters`: the sidecar.",
+  sidecar: "Members of `static_resources.clusters`: the sidecar, for ext_proc and for ext_authz.",
   upstreams:
     "Members of `static_resources.clusters`: the upstreams, by the names of gateway.yaml. Their files are written by " +
     "`inference-gateway envoy secrets` and must be there when Envoy starts.",
@@ -66,7 +67,7 @@ function listSnippets(config: Config, options: RenderOptions): Snippet[] {
   const { clusters, listeners } = bootstrap.static_resources;
   const [listener] = listeners;
   const manager = listener.filter_chains[0].filters[0]["typed_config"] as EnvoyNode;
-  const [sidecar, ...others] = clusters;
+  const isSidecar = ({ name }: EnvoyNode): boolean => WORKER_CLUSTERS.some((own) => own === name);
   return [
     { text: TEXTS.top, content: pick(bootstrap, TOP_LEVEL) },
     { text: TEXTS.listener, content: pick(listener, ["per_connection_buffer_limit_bytes"]) },
@@ -75,7 +76,7 @@ function listSnippets(config: Config, options: RenderOptions): Snippet[] {
     { text: TEXTS.localReplies, content: pick(manager, ["local_reply_config"]) },
     { text: TEXTS.filters, content: pick(manager, ["http_filters"]) },
     { text: TEXTS.routes, content: pick(manager, ["route_config"]) },
-    { text: TEXTS.sidecar, content: { clusters: sidecar === undefined ? [] : [sidecar] } },
-    { text: TEXTS.upstreams, content: { clusters: others } },
+    { text: TEXTS.sidecar, content: { clusters: clusters.filter(isSidecar) } },
+    { text: TEXTS.upstreams, content: { clusters: clusters.filter((cluster) => !isSidecar(cluster)) } },
   ];
 }

@@ -16,7 +16,7 @@ const CLIENT_SECRET = "sidecar_client_certificate";
 const SERVERS_SECRET = "sidecar_authorities";
 
 /**
- * Returns the `transport_socket` of the sidecar's cluster; empty for Unix sockets and plain TCP. `host`:
+ * Returns the `transport_socket` of the sidecar's clusters; empty for Unix sockets and plain TCP. `host`:
  * address at which Envoy reaches the workers.
  */
 export function createSidecarClusterTls(

@@ -1,10 +1,10 @@
 /**
- * Sidecar's cluster: one endpoint per worker process. Health checks and outlier detection keep requests away
+ * Sidecar's clusters: one endpoint per worker process. Health checks and outlier detection keep requests away
  * from workers that start, drain or have ended; without any worker, ext_authz fails at once and the client
- * gets 503.
+ * gets 503. ext_authz has a cluster of its own: in one connection, checks wait behind megabytes of bodies.
  */
 import type { Config } from "../../shared/config/schema.ts";
-import { SIDECAR_CLUSTER, WORKER_HEADER } from "../names.ts";
+import { CHECKS_CLUSTER, SIDECAR_CLUSTER, WORKER_HEADER } from "../names.ts";
 import {
   createCircuitBreakers,
   createHttpOptions,
@@ -15,7 +15,7 @@ import {
 import { type EdgeTimeouts, formatSeconds } from "./render-options.ts";
 import type { SidecarEndpoint } from "./sidecar-endpoints.ts";
 import { createRetryPolicy } from "./upstream-balancing.ts";
-import { type EnvoyNode, oneLine } from "./yaml-document.ts";
+import { type EnvoyNode, omitComments, oneLine } from "./yaml-document.ts";
 
 /** Far above any number of requests in flight: each needs a gRPC stream, and Envoy's default of 1,024 causes 500. */
 const MAX_IN_FLIGHT = 1_000_000;
@@ -32,26 +32,42 @@ const MEBIBYTE = 1024 ** 2;
 /** Node closes a connection after more than 1,000 simultaneous resets; fewer calls cannot cause that. */
 export const MAX_CALLS_PER_NODE_CONNECTION = 900;
 
-export interface SidecarClusterOptions {
+export interface SidecarClustersOptions {
   /** Transport of the workers: `sidecar.transport`. */
   readonly server: Config["sidecar"]["transport"];
   readonly endpoints: readonly SidecarEndpoint[];
-  /** Transport socket of the cluster, if any. */
+  /** Transport socket of the clusters, if any. */
   readonly transportSocket: EnvoyNode;
   readonly timeouts: EdgeTimeouts;
 }
 
-/** Returns the cluster that ext_authz and ext_proc call. */
-export function createSidecarCluster(options: SidecarClusterOptions): EnvoyNode {
+/** Returns the cluster that ext_proc calls, and the one that ext_authz calls. */
+export function createSidecarClusters(options: SidecarClustersOptions): [EnvoyNode, EnvoyNode] {
+  const checks = omitComments(createCluster(CHECKS_CLUSTER, options));
+  return [
+    createCluster(SIDECAR_CLUSTER, options),
+    {
+      "#":
+        `As \`${SIDECAR_CLUSTER}\`, for ext_authz: connections of its own, in which a check never waits behind the ` +
+        "bodies of other requests. By calls in flight: a worker that is busy gets fewer.",
+      ...checks,
+    },
+  ];
+}
+
+function createCluster(name: string, options: SidecarClustersOptions): EnvoyNode {
   const { endpoints, transportSocket } = options;
+  const isForChecks = name === CHECKS_CLUSTER;
   return {
-    name: SIDECAR_CLUSTER,
+    name,
     type: endpoints.every((endpoint) => "pipe" in endpoint || !endpoint.isName) ? "STATIC" : "STRICT_DNS",
     connect_timeout: "1s",
-    ...createBalancing(endpoints),
-    "#common_lb_config": "Never send to a worker known to be down just because most are.",
+    ...createBalancing(endpoints, isForChecks),
+    "#common_lb_config":
+      "Never send to a worker known to be down just because most are. If all are, try one: ext_authz, which has health " +
+      "checks of its own and never tries, has just found one that is back.",
     common_lb_config: {
-      healthy_panic_threshold: oneLine({ value: 0 }),
+      healthy_panic_threshold: oneLine({ value: isForChecks ? 0 : 1 }),
       "#update_merge_window":
         "A worker that is back is used at once; by default Envoy collects changes for a second.",
       update_merge_window: "0s",
@@ -62,15 +78,15 @@ export function createSidecarCluster(options: SidecarClusterOptions): EnvoyNode 
     typed_extension_protocol_options: createHttp2Options(options),
     ...transportSocket,
     load_assignment: {
-      cluster_name: SIDECAR_CLUSTER,
+      cluster_name: name,
       endpoints: [{ lb_endpoints: endpoints.map(createLbEndpoint) }],
     },
   };
 }
 
-function createBalancing(endpoints: readonly SidecarEndpoint[]): EnvoyNode {
+function createBalancing(endpoints: readonly SidecarEndpoint[], isForChecks: boolean): EnvoyNode {
   const reason = "Streams last for minutes: by requests in flight, not in turn.";
-  if (!endpoints.every((endpoint) => "pipe" in endpoint)) {
+  if (isForChecks || !endpoints.every((endpoint) => "pipe" in endpoint)) {
     return { "#lb_policy": reason, lb_policy: "LEAST_REQUEST" };
   }
   return {
@@ -116,7 +132,7 @@ function createHealthWatch(): EnvoyNode {
   };
 }
 
-function createHttp2Options({ server, timeouts }: SidecarClusterOptions): EnvoyNode {
+function createHttp2Options({ server, timeouts }: SidecarClustersOptions): EnvoyNode {
   const hangSeconds = timeouts.hangSeconds * (server === "grpc-js" ? GRPC_JS_PATIENCE : 1);
   return createHttpOptions({
     ...(server === "grpc-js" ? createShortConnections() : {}),

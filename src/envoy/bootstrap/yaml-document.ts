@@ -39,6 +39,18 @@ export function plain(value: EnvoyValue): unknown {
   return Object.fromEntries(fields.map(([name, field]) => [name, plain(field)]));
 }
 
+/** Returns the part without comments, printed as before. */
+export function omitComments(node: EnvoyNode): EnvoyNode {
+  const fields = Object.entries(node).filter(([name]) => !name.startsWith(COMMENT_MARK));
+  return Object.fromEntries(fields.map(([name, field]) => [name, omitInValue(field)]));
+}
+
+function omitInValue(value: EnvoyValue): EnvoyValue {
+  if (isList(value)) return value.map(omitInValue);
+  if (typeof value !== "object" || value === null || value instanceof OneLine) return value;
+  return omitComments(value);
+}
+
 /** Returns these fields of a part, with their comments. */
 export function pick(node: EnvoyNode, names: readonly string[]): EnvoyNode {
   return filter(node, (name) => names.includes(name));

@@ -7,10 +7,11 @@
  */
 import type { Config } from "../../shared/config/schema.ts";
 import { readYaml } from "../../shared/config/load/yaml-source.ts";
+import { CHECKS_CLUSTER, SIDECAR_CLUSTER } from "../names.ts";
 import { checkFilters } from "./check-filters.ts";
 import { checkManager } from "./check-manager.ts";
 import { checkRoutes } from "./check-routes.ts";
-import { checkSidecar } from "./check-sidecar.ts";
+import { checkGracefulClose, checkSidecar } from "./check-sidecar.ts";
 import { checkUpstreams } from "./check-upstreams.ts";
 import { FILTERS } from "./filter-types.ts";
 import { type BootstrapFinding, findAt, findUnless } from "./finding.ts";
@@ -56,6 +57,7 @@ function checkEdges(root: YamlView, config: Config, rendered: Rendered): Bootstr
       new Set([...upstreams, ...calledClusters(manager).map(({ text }) => text)]),
     ),
     ...checkLimits(manager, rendered, config.limits.maxBodyBytes),
+    ...checkOwnConnections(manager),
   ]);
 }
 
@@ -73,24 +75,43 @@ function listEdges(listeners: YamlView): YamlView[] {
 
 /** Lists the names of the clusters that ext_authz and ext_proc call; a second ext_proc is an endpoint picker's. */
 function calledClusters(manager: YamlView): YamlView[] {
-  return listOwnFilters(manager).map((filter) =>
-    filter.at("typed_config", "grpc_service", "envoy_grpc", "cluster_name"),
-  );
+  return listOwnFilters(manager).map(calledCluster);
+}
+
+function calledCluster(filter: YamlView): YamlView {
+  return filter.at("typed_config", "grpc_service", "envoy_grpc", "cluster_name");
+}
+
+/** Checks that ext_authz's calls have connections without ext_proc's bodies. */
+function checkOwnConnections(manager: YamlView): BootstrapFinding[] {
+  const [checks, bodies] = calledClusters(manager);
+  if (checks === undefined || bodies === undefined) return [];
+  return findUnless(checks.text !== bodies.text, checks, {
+    check: "checks_cluster",
+    message:
+      "ext_authz and ext_proc call the same cluster: checks would wait behind other requests' bodies, and time out with 503.",
+    fix: `Write \`cluster_name: ${CHECKS_CLUSTER}\`, and copy this cluster from \`inference-gateway envoy render\`.`,
+  });
 }
 
 function checkClusters(root: YamlView, config: Config, rendered: Rendered): BootstrapFinding[] {
   const clusters = root.at("static_resources", "clusters");
   const hasDiscovery = root.at("dynamic_resources", "cds_config").exists;
-  const calls = listEdges(root.at("static_resources", "listeners")).flatMap(calledClusters);
-  const names = new Map(calls.map((call) => [call.text, call]));
-  const sidecar = [...names].flatMap(([name, call]) => {
+  const filters = listEdges(root.at("static_resources", "listeners")).flatMap(listOwnFilters);
+  const names = new Map(filters.map((filter) => [calledCluster(filter).text, filter]));
+  const sidecar = [...names].flatMap(([name, filter]) => {
     const cluster = findCluster(clusters, name);
-    if (cluster !== undefined) return checkSidecar(root, cluster, rendered.sidecar);
-    return findAt(call, {
+    const isForChecks = filter.typeName === FILTERS.admission;
+    if (cluster !== undefined) {
+      return isForChecks
+        ? checkSidecar(cluster, rendered.checks)
+        : [...checkSidecar(cluster, rendered.sidecar), ...checkGracefulClose(root, cluster)];
+    }
+    return findAt(calledCluster(filter), {
       check: "sidecar_cluster",
       level: hasDiscovery ? "unchecked" : "problem",
       message: `this file has no cluster \`${name}\`.`,
-      fix: "Copy the cluster `sidecar` from `inference-gateway envoy render`.",
+      fix: `Copy the cluster \`${isForChecks ? CHECKS_CLUSTER : SIDECAR_CLUSTER}\` from \`inference-gateway envoy render\`.`,
     });
   });
   return [...sidecar, ...checkUpstreams(clusters, config.upstreams, rendered, hasDiscovery)];

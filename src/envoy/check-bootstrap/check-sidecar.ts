@@ -1,6 +1,6 @@
 /**
- * Checks of the sidecar's cluster, and of the runtime flag without which its connections are closed under
- * requests in flight.
+ * Checks of the sidecar's clusters, and of the runtime flag without which ext_proc's connections are closed
+ * under requests in flight.
  */
 import { GRACEFUL_CLOSE_FLAG } from "../names.ts";
 import { WORKER_CHOICE_WHY } from "./check-manager.ts";
@@ -84,7 +84,8 @@ const RULES: readonly SettingRule[] = [
     check: "sidecar_panic",
     path: ["common_lb_config", "healthy_panic_threshold"],
     // A dump omits a value of 0.
-    holds: (view, rendered) => view.exists && (view.at("value").value ?? 0) === rendered.at("value").value,
+    holds: (view, rendered) =>
+      view.exists && (view.at("value").number ?? 0) <= (rendered.at("value").number ?? 0),
     why: "if half of the workers have exited, Envoy would send requests to them.",
   },
   {
@@ -119,10 +120,10 @@ function formatHealthCheck(check: YamlView): string {
   return formatFlow(Object.fromEntries(needed.map(([name, { value }]) => [name, value])));
 }
 
-/** Checks the sidecar's cluster and the runtime layers. TLS-only workers are allowed. */
-export function checkSidecar(root: YamlView, cluster: YamlView, rendered: YamlView): BootstrapFinding[] {
+/** Checks a cluster of the sidecar. TLS-only workers are allowed. */
+export function checkSidecar(cluster: YamlView, rendered: YamlView): BootstrapFinding[] {
   const transport = rendered.at("transport_socket").exists ? checkTransport(cluster) : [];
-  return [...checkSettings(cluster, rendered, RULES), ...transport, ...checkGracefulClose(root, cluster)];
+  return [...checkSettings(cluster, rendered, RULES), ...transport];
 }
 
 /** Checks the requirements of `sidecar.tls`: TLS, a client certificate, and a name to verify. */
@@ -151,7 +152,8 @@ function checkTransport(cluster: YamlView): BootstrapFinding[] {
   );
 }
 
-function checkGracefulClose(root: YamlView, cluster: YamlView): BootstrapFinding[] {
+/** Checks the runtime layers, or the cluster of ext_proc. */
+export function checkGracefulClose(root: YamlView, cluster: YamlView): BootstrapFinding[] {
   const layers = root.at("layered_runtime", "layers");
   const isSet = layers.items().some((layer) => isFlagSet(layer.at("static_layer")));
   const options = cluster.at(

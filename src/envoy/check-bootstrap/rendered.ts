@@ -6,14 +6,17 @@
 import type { Config } from "../../shared/config/schema.ts";
 import { createBootstrap } from "../bootstrap/render-bootstrap.ts";
 import { plain } from "../bootstrap/yaml-document.ts";
-import { SIDECAR_CLUSTER } from "../names.ts";
+import { CHECKS_CLUSTER, SIDECAR_CLUSTER, WORKER_CLUSTERS } from "../names.ts";
 import { FILTERS } from "./filter-types.ts";
 import { YamlView } from "./yaml-view.ts";
 
 export interface Rendered {
   readonly listener: YamlView;
   readonly manager: YamlView;
+  /** The cluster that ext_proc calls. */
   readonly sidecar: YamlView;
+  /** The cluster that ext_authz calls. */
+  readonly checks: YamlView;
   readonly clusters: YamlView;
 }
 
@@ -33,6 +36,7 @@ export function renderExpected(config: Config): Rendered {
     listener,
     manager: listener.at("filter_chains", 0, "filters", 0, "typed_config"),
     sidecar: findCluster(clusters, SIDECAR_CLUSTER) ?? clusters.at(0),
+    checks: findCluster(clusters, CHECKS_CLUSTER) ?? clusters.at(1),
     clusters,
   };
 }
@@ -49,7 +53,7 @@ export function findFilter(filters: YamlView, type: string): YamlView | undefine
 
 function callsSidecar(filter: YamlView): boolean {
   const call = filter.at("typed_config", "grpc_service", "envoy_grpc", "cluster_name");
-  return call.text === SIDECAR_CLUSTER;
+  return WORKER_CLUSTERS.includes(call.text);
 }
 
 /** Lists the two filters of a connection manager that call the sidecar. */

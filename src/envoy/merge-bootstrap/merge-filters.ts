@@ -6,7 +6,7 @@ import {
   CONTENT_LENGTH_FILTER,
   GRPC_REPLY_FILTER,
   EDGE_METADATA_NAMESPACE,
-  SIDECAR_CLUSTER,
+  WORKER_CLUSTERS,
 } from "../names.ts";
 import { List, type Place, refuse } from "./bootstrap-file.ts";
 import { isSame, type IsWrong, mergeFields } from "./merge-parts.ts";
@@ -80,7 +80,7 @@ function isContentLength(value: unknown): boolean {
 }
 
 function asksSidecar(value: unknown): boolean {
-  return new RegExp(`"cluster_?[nN]ame":"${SIDECAR_CLUSTER}"`).test(JSON.stringify(value));
+  return new RegExp(`"cluster_?[nN]ame":"(?:${WORKER_CLUSTERS.join("|")})"`).test(JSON.stringify(value));
 }
 
 function typeOf(value: unknown): string {

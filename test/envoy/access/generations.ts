@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { parse, stringify } from "yaml";
 import { loadConfig } from "../../../src/shared/config/load.ts";
 import { renderBootstrap } from "../../../src/envoy/bootstrap/render-bootstrap.ts";
-import { workerSocketName } from "../../../src/envoy/names.ts";
+import { WORKER_CLUSTERS, workerSocketName } from "../../../src/envoy/names.ts";
 import { type Child, startChild } from "../../support/child.ts";
 import { findFreePort } from "../../support/free-port.ts";
 import { type SideEnvoy, startSideEnvoy } from "../../support/side-envoy.ts";
@@ -23,7 +23,7 @@ export interface Generation {
   readonly dataDir: string;
 }
 
-/** One Envoy whose cluster has so many workers of the first generation and of the next one. */
+/** One Envoy whose clusters have so many workers of the first generation and of the next one. */
 export function startEnvoyForBoth(first: ServeAlone, workers: number): Promise<SideEnvoy> {
   const dir = dirname(first.configFile);
   return startSideEnvoy({
@@ -31,11 +31,12 @@ export function startEnvoyForBoth(first: ServeAlone, workers: number): Promise<S
     dir,
     name: ENVOY,
     edit: ({ clusters }) => {
-      const sidecar = clusters.find(({ name }) => name === "sidecar");
-      const assignment = sidecar?.["load_assignment"] as { endpoints: { lb_endpoints: object[] }[] };
       const sockets = Array.from({ length: workers }, (_, index) => join(dir, NEXT, workerSocketName(index)));
       const added = sockets.map((path) => ({ endpoint: { address: { pipe: { path } } } }));
-      assignment.endpoints[0]!.lb_endpoints.push(...added);
+      for (const cluster of clusters.filter(({ name }) => WORKER_CLUSTERS.includes(name))) {
+        const assignment = cluster["load_assignment"] as { endpoints: { lb_endpoints: object[] }[] };
+        assignment.endpoints[0]!.lb_endpoints.push(...added);
+      }
     },
   });
 }
@@ -62,8 +63,9 @@ export async function startGeneration(
 
 /** Of the workers of one generation, as that Envoy sees them. */
 interface GenerationFigures {
+  /** Workers that both clusters take for healthy. */
   readonly healthy: number;
-  /** gRPC calls since Envoy's start. */
+  /** gRPC calls since Envoy's start, of both clusters. */
   readonly calls: number;
 }
 
@@ -74,13 +76,16 @@ export async function readGenerations(
   const dir = dirname(first.configFile);
   const text = await readAdmin(join(dir, `${ENVOY}.sock`), "/clusters");
   const figuresOf = (sockets: string): GenerationFigures => {
-    const lines = text.split("\n").filter((line) => line.startsWith(`sidecar::${sockets}/`));
-    const valuesOf = (field: string) =>
-      lines.flatMap((line) => (line.includes(`::${field}::`) ? [line.split("::").at(-1) ?? ""] : []));
-    return {
-      healthy: valuesOf("health_flags").filter((flags) => flags === "healthy").length,
-      calls: valuesOf("rq_total").reduce((sum, count) => sum + Number(count), 0),
-    };
+    const valuesOf = (cluster: string, field: string) =>
+      text
+        .split("\n")
+        .filter((line) => line.startsWith(`${cluster}::${sockets}/`) && line.includes(`::${field}::`))
+        .map((line) => line.split("::").at(-1) ?? "");
+    const healthy = WORKER_CLUSTERS.map(
+      (cluster) => valuesOf(cluster, "health_flags").filter((flags) => flags === "healthy").length,
+    );
+    const calls = WORKER_CLUSTERS.flatMap((cluster) => valuesOf(cluster, "rq_total"));
+    return { healthy: Math.min(...healthy), calls: calls.reduce((sum, count) => sum + Number(count), 0) };
   };
   return { first: figuresOf(first.sockets), next: figuresOf(join(dir, NEXT)) };
 }

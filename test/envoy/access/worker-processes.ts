@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { request } from "node:http";
 import { connect } from "node:net";
 import { join } from "node:path";
+import { WORKER_CLUSTERS } from "../../../src/envoy/names.ts";
 import { waitFor } from "../../support/wait.ts";
 
 export interface WorkerProcess {
@@ -56,6 +57,11 @@ export function readEnvoyAdmin(socketsDir: string, path: string): Promise<string
   });
 }
 
+const ENDPOINT_LINE = new RegExp(
+  `^(?:${WORKER_CLUSTERS.join("|")})::.*gateway-(?<index>\\d+)\\.sock::(?<field>\\w+)::(?<value>.*)$`,
+  "u",
+);
+
 export interface WorkerEndpoint {
   /** gRPC calls that Envoy has sent to this worker since Envoy's start. */
   readonly calls: number;
@@ -65,24 +71,29 @@ export interface WorkerEndpoint {
   readonly isHealthy: boolean;
 }
 
-/** Envoy's view of each worker, by index. */
+/** Envoy's view of each worker, by index, over both clusters. */
 export async function readEndpoints(socketsDir: string): Promise<WorkerEndpoint[]> {
   const text = await readEnvoyAdmin(socketsDir, "/clusters");
-  const byIndex = new Map<number, Record<string, string>>();
+  const byIndex = new Map<number, Record<string, string[]>>();
   for (const line of text.split("\n")) {
-    const match = /^sidecar::.*gateway-(?<index>\d+)\.sock::(?<field>\w+)::(?<value>.*)$/u.exec(line);
+    const match = ENDPOINT_LINE.exec(line);
     if (match?.groups === undefined) continue;
     const { index = "", field = "", value = "" } = match.groups;
-    byIndex.set(Number(index), { ...byIndex.get(Number(index)), [field]: value });
+    const fields = byIndex.get(Number(index)) ?? {};
+    (fields[field] ??= []).push(value);
+    byIndex.set(Number(index), fields);
   }
   return [...byIndex.entries()]
     .toSorted(([one], [other]) => one - other)
-    .map(([, fields]) => ({
-      calls: Number(fields["rq_total"]),
-      active: Number(fields["rq_active"]),
-      connections: Number(fields["cx_active"]),
-      isHealthy: fields["health_flags"] === "healthy",
-    }));
+    .map(([, fields]) => {
+      const sum = (field: string) => (fields[field] ?? []).reduce((total, count) => total + Number(count), 0);
+      return {
+        calls: sum("rq_total"),
+        active: sum("rq_active"),
+        connections: sum("cx_active"),
+        isHealthy: (fields["health_flags"] ?? []).every((flags) => flags === "healthy"),
+      };
+    });
 }
 
 /** Resolves when Envoy sends requests to so many workers. */

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { parseConfig } from "../../../src/shared/config/load.ts";
 import type { Config } from "../../../src/shared/config/schema.ts";
 import { renderBootstrap } from "../../../src/envoy/bootstrap/render-bootstrap.ts";
+import { WORKER_CLUSTERS } from "../../../src/envoy/names.ts";
 import type { RenderOptions } from "../../../src/envoy/bootstrap/render-options.ts";
 import { writeUpstreamSecrets } from "../../../src/envoy/bootstrap/upstream-secrets.ts";
 import { EnvoyProcess, waitFor } from "./envoy-process.ts";
@@ -115,7 +116,9 @@ export async function startEdge(options: EdgeOptions = {}): Promise<Edge> {
   const waitForSidecar = async (state: "healthy" | "gone"): Promise<void> => {
     const expected = state === "healthy" ? 1 : 0;
     await waitFor(`sidecar is ${state}`, async () => {
-      return (await envoy.stat("cluster.sidecar.membership_healthy")) === expected;
+      const names = WORKER_CLUSTERS.map((cluster) => `cluster.${cluster}.membership_healthy`);
+      const counts = await Promise.all(names.map((name) => envoy.stat(name)));
+      return counts.every((count) => count === expected);
     });
   };
   await waitForSidecar("healthy");

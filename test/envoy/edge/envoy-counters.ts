@@ -1,11 +1,25 @@
 /** Counters of a stack's Envoy, from its admin interface. */
 import { request } from "node:http";
 import { join } from "node:path";
+import { WORKER_CLUSTERS } from "../../../src/envoy/names.ts";
 import type { Stack } from "../../support/stack.ts";
 
-/** One of the cluster `sidecar`; 0 as long as Envoy has none of that name. */
+/** Of the workers, over both clusters; 0 as long as Envoy has none of that name. */
 export async function readSidecarCounter(stack: Stack, name: string): Promise<number> {
-  return (await readCounter(adminSocketOf(stack), `cluster.sidecar.${name}`)) ?? 0;
+  const adminSocket = adminSocketOf(stack);
+  const counts = await Promise.all(
+    WORKER_CLUSTERS.map((cluster) => readClusterCounter(adminSocket, cluster, name)),
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+/** Of one cluster; 0 as long as Envoy has none of that name. */
+export async function readClusterCounter(
+  adminSocket: string,
+  cluster: string,
+  name: string,
+): Promise<number> {
+  return (await readCounter(adminSocket, `cluster.${cluster}.${name}`)) ?? 0;
 }
 
 /** Requests that ext_authz has admitted, as the Envoy of this admin socket knows. */
@@ -23,7 +37,7 @@ export async function readEnvoyMemory(stack: Stack): Promise<number> {
   return (await readCounter(adminSocketOf(stack), "server.memory_allocated")) ?? Number.NaN;
 }
 
-function adminSocketOf({ dir }: Stack): string {
+export function adminSocketOf({ dir }: Stack): string {
   return join(dir, "run/envoy-admin.sock");
 }
 

@@ -1,7 +1,8 @@
 /** The connection manager, limits and clusters. */
 import type { Mutation } from "./mutation.ts";
 
-const SIDECAR = "- name: sidecar";
+const SIDECAR = "- name: sidecar\n";
+const CHECKS = "- name: sidecar-checks\n";
 
 export const EDGE_MUTATIONS: Mutation[] = [
   {
@@ -120,7 +121,21 @@ export const EDGE_MUTATIONS: Mutation[] = [
     check: "sidecar_cluster",
     name: "gone",
     find: SIDECAR,
-    write: "- name: other",
+    write: "- name: other\n",
+    line: /cluster_name: sidecar\}/,
+  },
+  {
+    check: "sidecar_cluster",
+    name: "of ext_authz gone",
+    find: CHECKS,
+    write: "- name: other\n",
+    line: "cluster_name: sidecar-checks",
+  },
+  {
+    check: "checks_cluster",
+    name: "behind the bodies of ext_proc",
+    find: "{cluster_name: sidecar-checks}",
+    write: "{cluster_name: sidecar}",
     line: "cluster_name: sidecar",
   },
   {
@@ -165,8 +180,15 @@ export const EDGE_MUTATIONS: Mutation[] = [
   {
     check: "sidecar_panic",
     name: "panics",
-    find: "healthy_panic_threshold: {value: 0}",
+    find: "healthy_panic_threshold: {value: 1}",
     write: "healthy_panic_threshold: {value: 50}",
+    line: "healthy_panic_threshold",
+  },
+  {
+    check: "sidecar_panic",
+    name: "has keys checked by workers that are down",
+    find: "healthy_panic_threshold: {value: 0}",
+    write: "healthy_panic_threshold: {value: 1}",
     line: "healthy_panic_threshold",
   },
   {

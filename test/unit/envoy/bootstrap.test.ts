@@ -84,6 +84,7 @@ describe("renderBootstrap", () => {
     const once = ["connect-failure,reset-before-request", 1];
     expect(policies).toEqual([
       ["sidecar", ...once],
+      ["sidecar-checks", ...once],
       ["local", null, 0],
       ["free", null, 0],
       ["hosted", ...once],
@@ -195,6 +196,30 @@ describe("renderBootstrap", () => {
     );
     expect(render()).not.toContain("filters.http.cors");
   });
+
+  it("has ext_authz and ext_proc call the same workers in clusters, thus connections, of their own", () => {
+    const called = ["ext_authz", "ext_proc"].map((filter) => {
+      const { typed_config } = PLAIN.manager.http_filters.find(({ name }) => name.endsWith(filter))!;
+      return (typed_config["grpc_service"] as { envoy_grpc: { cluster_name: string } }).envoy_grpc
+        .cluster_name;
+    });
+    expect(called).toEqual(["sidecar-checks", "sidecar"]);
+    const alike = called.map((name) => {
+      const { type, health_checks, transport_socket, typed_extension_protocol_options } =
+        PLAIN.clusters.get(name)!;
+      const endpoints = endpointsOf(PLAIN.clusters.get(name));
+      return { type, health_checks, transport_socket, typed_extension_protocol_options, endpoints };
+    });
+    expect(alike[0]).toEqual(alike[1]);
+  });
+
+  it.each([...PLAIN.clusters.keys()].filter((name) => name.startsWith("sidecar")))(
+    "leaves no upstream the name of its own cluster %s",
+    (name) => {
+      const text = (BASE + SIDECAR).replace("name: free", `name: ${name}`);
+      expect(() => parseConfig(text, { baseDir: "/", secrets: "none" })).toThrow(/cluster of the gateway/u);
+    },
+  );
 
   it("gives the sidecar one endpoint per worker", () => {
     expect(endpointsOf(PLAIN.clusters.get("sidecar"))).toEqual([

@@ -124,6 +124,13 @@ describe("what is an operator's own", () => {
     return found;
   };
 
+  it("is one cluster for both filters no longer", () => {
+    const earlier = FRONT_MERGED.replace("cluster_name: sidecar-checks}", "cluster_name: sidecar}");
+    expect(checkBootstrap(earlier, CONFIG)).toMatchObject([{ check: "checks_cluster" }]);
+    const operators = earlier.replaceAll(MARK, "ours");
+    for (const text of [earlier, operators]) expect(parse(merge(text))).toEqual(parse(FRONT_MERGED));
+  });
+
   it("stays where it keeps what is promised, and changes where it does not", () => {
     const { request_timeout, normalize_path, access_log } = manager(FRONT_MERGED);
     expect([request_timeout, normalize_path]).toEqual(["30s", true]);

@@ -6,7 +6,7 @@ const MEBIBYTE = 1024 * 1024;
  * the throughput at 100 kB. Also the maximum of an incomplete message per stream that is not counted.
  */
 export const STREAM_WINDOW_BYTES = MEBIBYTE;
-/** Window over all streams of a connection. Envoy has one or two connections per thread. */
+/** Window over all streams of a connection. Envoy has one or two connections per thread and cluster. */
 export const CONNECTION_WINDOW_BYTES = 64 * MEBIBYTE;
 /**
  * Bytes of incomplete messages over all streams of a connection, above which only one stream at a time gets

@@ -20,7 +20,7 @@ import { protocols } from "./protocols.ts";
 import { parseUpstreamEndpoint } from "./urls.ts";
 
 /** Names that Envoy's configuration uses for other clusters. */
-const RESERVED_UPSTREAM_NAMES: readonly string[] = ["sidecar"];
+const RESERVED_UPSTREAM_NAMES: readonly string[] = ["sidecar", "sidecar-checks"];
 
 const NAME = text(
   "lower-case letters, digits, `-` and `_`, at most 63, a letter or digit first",
