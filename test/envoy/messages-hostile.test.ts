@@ -1,6 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { beforeAll, describe, expect, it } from "vitest";
 import { withChatStack } from "../support/chat-stack.ts";
+import { byExtent } from "../support/extent.ts";
 import { type ScriptedAnswer, textChunk } from "../support/scripted-answer.ts";
 import { waitFor } from "../support/wait.ts";
 import { findWorker } from "./access/worker-processes.ts";
@@ -151,7 +152,8 @@ describe("a hostile upstream of the messages route", () => {
   });
 
   it("may send keep-alive comments as long as it likes", async () => {
-    const comments = repeat(": keep-alive\n\n", 32);
+    // More MiB than an event may have.
+    const comments = repeat(": keep-alive\n\n", byExtent({ push: 18, nightly: 32 }));
     const end = `data: ${JSON.stringify(textChunk("", { choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }))}\n\ndata: [DONE]\n\n`;
     const headers = { "content-type": "text/event-stream" };
     chat.upstream.answer({ kind: "bytes", headers, pieces: [FIRST, ...comments, end] });
