@@ -1,7 +1,8 @@
 /**
  * Watches streamed responses whose upstream is silent, as a model is while it reads a long prompt or thinks. Proxies,
  * browsers and clients close connections that are silent for a minute, so the client gets a keep-alive. Keep-alives
- * also reset Envoy's idle timeout, so an upstream that stays silent is given up here.
+ * also reset Envoy's idle timeout, so an upstream that stays silent is given up here. Before the first byte of the
+ * upstream's body, Envoy takes no piece of a body: it would cut off the response. Until then, its idle timeout holds.
  */
 import { DEFAULT_TIMEOUTS } from "./bootstrap/render-options.ts";
 
@@ -52,8 +53,8 @@ class WatchedStream {
   readonly #stream: SilentStream;
   /** The response is complete. */
   readonly end: () => void;
-  /** Ticks since the upstream sent something. */
-  #silentTicks = 0;
+  /** Ticks since the upstream sent something; null before the first byte of its body. */
+  #silentTicks: number | null = null;
   #isTold = true;
 
   constructor(stream: SilentStream, forget: () => void) {
@@ -72,6 +73,7 @@ class WatchedStream {
   }
 
   tick(): void {
+    if (this.#silentTicks === null) return;
     this.#silentTicks += 1;
     if (this.#silentTicks > GIVEN_UP_TICKS) {
       this.end();

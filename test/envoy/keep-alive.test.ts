@@ -36,6 +36,9 @@ const ROUTES = [
 
 const ALIVE = ": in progress\n\n";
 
+/** Its upstream sends headers at once, and no byte of a body for long. */
+const QUIET = { model: CHAT_MODEL, messages: [{ role: "user", content: "a long prompt" }] };
+
 /** What has come of a streamed answer so far. */
 function open(path: string, body: object) {
   const heard = { text: "", isOver: false };
@@ -44,7 +47,7 @@ function open(path: string, body: object) {
     response.setEncoding("utf8").on("data", (text: string) => {
       heard.text += text;
     });
-    response.on("end", () => {
+    response.on("close", () => {
       heard.isOver = true;
     });
   });
@@ -58,18 +61,21 @@ describe("an upstream that is silent in a stream", () => {
     { timeout: 60_000 },
     async () => {
       const gate = createGate();
-      chat.upstream.answer(({ path }) => {
+      chat.upstream.answer(({ path, bodyBytes }) => {
         const answer = path.endsWith("/messages") ? messagesStream() : ANSWER;
-        return { kind: "bytes", headers: STREAM_TYPE, pieces: ["\n", gate, answer] };
+        const before = bodyBytes.includes("a long prompt") ? [] : ["\n"];
+        return { kind: "bytes", headers: STREAM_TYPE, pieces: [...before, gate, answer] };
       });
+      const quiet = open("/v1/chat/completions", QUIET);
       const all = ROUTES.map(({ path, body }) => open(path, body));
       // Fifteen seconds are what is published, and a slow machine may take some more.
       const isAlive = () => all.every(({ text }) => text.includes(ALIVE));
       await waitFor("a sign of life on each route", isAlive, { timeoutMs: 60_000 });
       expect(all.map(({ text }) => text.replaceAll(ALIVE, "").trim())).toEqual(all.map(() => ""));
       gate.release();
-      await waitFor("the end of each answer", () => all.every(({ isOver }) => isOver));
-      for (const { text } of all) expect(text).toMatch(/\[DONE\]|message_stop/u);
+      await waitFor("the end of each answer", () => [quiet, ...all].every(({ isOver }) => isOver));
+      expect(quiet.text).toContain("hello");
+      for (const { text } of [quiet, ...all]) expect(text).toMatch(/\[DONE\]|message_stop/u);
     },
   );
 

@@ -25,7 +25,9 @@ describe("SilenceWatch", () => {
 
   it("lets no client wait for longer than 15 seconds, and tells none that has heard something", () => {
     const { watched, toldMs } = watchOne();
+    watched.onReceived();
     vi.advanceTimersByTime(5 * MINUTE_MS);
+    expect(toldMs.length).toBeGreaterThan(15);
     const gaps = toldMs.map((atMs, index) => atMs - (toldMs[index - 1] ?? 0));
     expect(Math.max(...gaps)).toBeLessThanOrEqual(15_000);
     const before = toldMs.length;
@@ -39,6 +41,7 @@ describe("SilenceWatch", () => {
   it("gives an upstream up that says nothing for as long as a stream may be idle, and not one that speaks", () => {
     const watch = new SilenceWatch();
     const [silent, speaking] = [watchOne(watch), watchOne(watch)];
+    silent.watched.onReceived();
     for (let minute = 0; minute < 40; minute += 1) {
       vi.advanceTimersByTime(MINUTE_MS);
       speaking.watched.onReceived();
@@ -49,6 +52,15 @@ describe("SilenceWatch", () => {
     const told = silent.toldMs.length;
     vi.advanceTimersByTime(MINUTE_MS);
     expect(silent.toldMs).toHaveLength(told);
+  });
+
+  it("leaves a stream to Envoy until its upstream has said something", () => {
+    const { watched, toldMs, gaveUp } = watchOne();
+    vi.advanceTimersByTime(40 * MINUTE_MS);
+    expect([toldMs, gaveUp()]).toEqual([[], null]);
+    watched.onReceived();
+    vi.advanceTimersByTime(MINUTE_MS);
+    expect(toldMs.length).toBeGreaterThan(3);
   });
 
   it("has no timer once no answer is streamed, and one as soon as there is one again", () => {
