@@ -185,7 +185,8 @@ function createUpstreamClusters(config: Config, places: AuthorityPlaces): EnvoyN
     const models = config.catalog.filter((model) => model.upstream === upstream.name);
     return createUpstreamCluster(upstream, {
       credentials: listCredentialFiles(upstream, places.secretsDirectory),
-      speaksMessages: models.some((model) => (model.protocols ?? upstream.protocols).includes("messages")),
+      // Of the upstream itself, too: its first model may come with a reload, when Envoy has its cluster.
+      speaksMessages: [upstream, ...models].some(({ protocols }) => protocols?.includes("messages")),
       pinsSessions: models.some((model) => pinsSessions(model, upstream)),
       ...places,
     });

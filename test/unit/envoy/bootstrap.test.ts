@@ -93,6 +93,17 @@ describe("renderBootstrap", () => {
     ]);
   });
 
+  it("lets the headers of messages pass to an upstream that speaks them, before it has a model", () => {
+    const extra = '  - {name: later, url: "http://10.0.0.1", protocols: [messages]}\ncatalog:';
+    const config = parseConfig((BASE + SIDECAR).replace("catalog:", extra), {
+      baseDir: "/",
+      secrets: "none",
+    });
+    const { clusters } = read(renderBootstrap(config));
+    expect(JSON.stringify(clusters.get("later"))).not.toContain('"prefix":"anthropic-"');
+    expect(JSON.stringify(clusters.get("free"))).toContain('"prefix":"anthropic-"');
+  });
+
   it("puts endpoints into groups by priority, with their weights, checks and slow start", () => {
     const extra =
       '  - {name: mixed, slow_start_seconds: 30, health_check: {path: /health}, endpoints: [{url: "http://10.0.0.1", ' +
