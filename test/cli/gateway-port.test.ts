@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { withChatStack } from "../support/chat-stack.ts";
+import { withSharedChatStack } from "../support/chat-stack.ts";
 import { callCli } from "./call-cli.ts";
 
-const chat = withChatStack();
+const chat = withSharedChatStack();
 let home = "";
 beforeAll(() => {
   home = mkdtempSync(join(tmpdir(), "igw-port-"));

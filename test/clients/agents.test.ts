@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type AgentRun, AGENTS, runAgent } from "../support/agents.ts";
-import { withChatStack } from "../support/chat-stack.ts";
+import { withSharedChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
 import { ensureAtNight } from "../support/packaged-program.ts";
 import type { RecordedRequest } from "../support/upstream.ts";
@@ -13,7 +13,7 @@ import { CLIENTS } from "./clients.ts";
 import { proves } from "./proofs.ts";
 import { monthLimits } from "../support/month-limits.ts";
 
-const chat = withChatStack();
+const chat = withSharedChatStack();
 
 interface Tool {
   readonly function: {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CHAT_PATH, withChatStack } from "../support/chat-stack.ts";
+import { CHAT_PATH, withSharedChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL, catalogEntry } from "../support/gateway-config.ts";
 import { openaiError, type ScriptedAnswer, textChunk } from "../support/scripted-answer.ts";
 import { waitFor } from "../support/wait.ts";
@@ -9,12 +9,9 @@ import { createDrainedKey } from "./rate-limit-cases.ts";
 import { monthLimits } from "../support/month-limits.ts";
 
 const OTHER_MODEL = "acme/echo-other";
-const MAX_BODY_BYTES = 200_000;
+const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
-const chat = withChatStack(() => ({
-  catalog: [catalogEntry(), catalogEntry({ id: OTHER_MODEL })],
-  overrides: { limits: { max_body_bytes: MAX_BODY_BYTES } },
-}));
+const chat = withSharedChatStack([catalogEntry(), catalogEntry({ id: OTHER_MODEL })]);
 
 interface Case {
   readonly name: string;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { withChatStack } from "../support/chat-stack.ts";
+import { withSharedChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL, CHAT_UPSTREAM_MODEL, catalogEntry } from "../support/gateway-config.ts";
 import { finishChunk, textChunk, usageChunk } from "../support/scripted-answer.ts";
 import { createGate } from "../support/wait.ts";
@@ -11,12 +11,10 @@ const MATCHING_MODEL = "acme/echo-match";
 const PNG = "iVBORw0KGgo=";
 const PDF = "JVBERi0xLjQK";
 
-const chat = withChatStack(() => ({
-  catalog: [
-    catalogEntry(),
-    catalogEntry({ id: MATCHING_MODEL, profile: { max_stop: 4, tool_name_max: 64 } }),
-  ],
-}));
+const chat = withSharedChatStack([
+  catalogEntry(),
+  catalogEntry({ id: MATCHING_MODEL, profile: { max_stop: 4, tool_name_max: 64 } }),
+]);
 
 /** What the upstream was sent as `messages`. */
 function sentMessages(): unknown {

@@ -8,7 +8,7 @@ import {
   startOpenWebui,
   type Workflow,
 } from "../support/applications.ts";
-import { withChatStack } from "../support/chat-stack.ts";
+import { withSharedChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
 import { monthLimits } from "../support/month-limits.ts";
 import { ensureAtNight, type FoundProgram } from "../support/packaged-program.ts";
@@ -16,7 +16,7 @@ import { messageAnswer, textStream } from "./chat-answers.ts";
 import { CLIENTS } from "./clients.ts";
 import { proves } from "./proofs.ts";
 
-const chat = withChatStack();
+const chat = withSharedChatStack();
 const n8n = await ensureAtNight(APPLICATIONS.n8n.ensure);
 const openWebui = await ensureAtNight(APPLICATIONS.openWebui.ensure);
 const note = ({ missing }: FoundProgram): string => (missing === null ? "" : ` (skipped: ${missing})`);

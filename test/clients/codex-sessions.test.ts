@@ -3,7 +3,7 @@ import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { SUMMARY_PROMPT } from "../../src/data-path/translation/conversation/compaction.ts";
-import { withChatStack } from "../support/chat-stack.ts";
+import { withSharedChatStack } from "../support/chat-stack.ts";
 import { type CodexOptions, ensureCodex } from "../support/codex.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
 import type { ScriptedAnswer } from "../support/scripted-answer.ts";
@@ -21,9 +21,7 @@ const NOTE = codex.missing === null ? "" : ` (skipped: ${codex.missing})`;
 const MODEL = "acme/gpt-5.5";
 /** Of this one it knows that it may have agents of its own. */
 const LEADING_MODEL = "acme/gpt-5.6-sol";
-const chat = withChatStack(() => ({
-  catalog: [catalogEntry({ id: MODEL }), catalogEntry({ id: LEADING_MODEL })],
-}));
+const chat = withSharedChatStack([catalogEntry({ id: MODEL }), catalogEntry({ id: LEADING_MODEL })]);
 
 const open = (options: Partial<CodexOptions> = {}) =>
   openRecordedCodex(chat, { program: codex.path ?? "", model: MODEL, ...options });

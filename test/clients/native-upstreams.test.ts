@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { withChatStack } from "../support/chat-stack.ts";
+import { withSharedChatStack } from "../support/chat-stack.ts";
 import { ensureClaudeCode, runClaude } from "../support/claude-code.ts";
 import { ensureCodex, openCodex } from "../support/codex.ts";
 import { catalogEntry, CHAT_MODEL, CHAT_UPSTREAM_MODEL } from "../support/gateway-config.ts";
@@ -17,16 +17,14 @@ import { proves } from "./proofs.ts";
 
 /** As `CHAT_MODEL`, with a price for the search that Codex offers it. */
 const SEARCHING_MODEL = "acme/searching";
-const chat = withChatStack((upstream) => ({
-  upstreams: [{ name: "local", url: upstream.url, protocols: ["messages", "responses"] }],
-  catalog: [
-    catalogEntry(),
-    catalogEntry({
-      id: SEARCHING_MODEL,
-      prices: { USD: { input: "1", output: "1", server_tools: { web_search: "10.00" } } },
-    }),
-  ],
-}));
+const chat = withSharedChatStack([
+  catalogEntry({ upstream: "native" }),
+  catalogEntry({
+    id: SEARCHING_MODEL,
+    upstream: "native",
+    prices: { USD: { input: "1", output: "1", server_tools: { web_search: "10.00" } } },
+  }),
+]);
 
 const stream = (text: string): ScriptedAnswer => ({
   kind: "bytes",

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createKey } from "../../src/data-path/auth/key-format.ts";
 import { startServeAlone } from "../envoy/access/serve-alone.ts";
 import { GOLD_MODEL, METERED_CATALOG } from "../envoy/metering-figures.ts";
-import { chatBody, withChatStack } from "../support/chat-stack.ts";
+import { chatBody, withSharedChatStack } from "../support/chat-stack.ts";
 import { type HttpAnswer, send } from "../support/http.ts";
 import { OPENAPI_DOCUMENTS } from "../support/openapi-documents.ts";
 import { withPython } from "../support/python.ts";
@@ -24,7 +24,7 @@ type Paths = Readonly<Record<string, { readonly get: { readonly responses: Recor
 const document = OPENAPI_DOCUMENTS.find(({ name }) => name === "openapi-customers.json")?.content ?? {};
 const paths = document["paths"] as Paths;
 
-const chat = withChatStack(() => ({ catalog: METERED_CATALOG }));
+const chat = withSharedChatStack(METERED_CATALOG);
 const player = withPython("openapi_document.py");
 
 /** What of an answer is not as the document says that `GET path` answers with this status. */

@@ -1,7 +1,7 @@
 import { request, Agent } from "node:http";
 import { describe, expect, it, afterAll } from "vitest";
 import { describeAnswer } from "../support/answer-checks.ts";
-import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
+import { CHAT_PATH, chatBody, withSharedChatStack } from "../support/chat-stack.ts";
 import type { HttpAnswer } from "../support/http.ts";
 import {
   finishChunk,
@@ -26,7 +26,7 @@ import {
 } from "./metering-figures.ts";
 import { monthLimits } from "../support/month-limits.ts";
 
-const chat = withChatStack(() => ({ catalog: METERED_CATALOG, workers: 2 }));
+const chat = withSharedChatStack(METERED_CATALOG);
 /** Twenty cents at GOLD_MODEL. */
 const USAGE = { promptTokens: 10, cachedTokens: 0, completionTokens: 5 };
 

@@ -1,6 +1,6 @@
 /** Strict caps before answers that tell no usage: what is estimated is never more than what was held. */
 import { describe, expect, it } from "vitest";
-import { withChatStack } from "../support/chat-stack.ts";
+import { withSharedChatStack } from "../support/chat-stack.ts";
 import {
   finishChunk,
   type ScriptedAnswer,
@@ -18,7 +18,7 @@ const CAP_CENTS = 1_000;
 const HELD_CENTS = 300;
 const DROPPED = "x".repeat(20_000);
 
-const chat = withChatStack(() => ({ catalog: METERED_CATALOG }));
+const chat = withSharedChatStack(METERED_CATALOG);
 
 const messages = (content: unknown) => [{ role: "user", content }];
 /** What does not go upstream, in a body that is to be worth five times of the cap if its bytes counted. */

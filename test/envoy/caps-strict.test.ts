@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
+import { CHAT_PATH, chatBody, withSharedChatStack } from "../support/chat-stack.ts";
 import { catalogEntry, CHAT_UPSTREAM_MODEL } from "../support/gateway-config.ts";
 import { type HttpAnswer, readError, send as sendTo } from "../support/http.ts";
 import { parseMetrics, sumOf } from "../support/metrics-page.ts";
@@ -31,7 +31,7 @@ const UNSEEN = [SEARCH_MODEL, EXCEPTION_MODEL].map((id) =>
   }),
 );
 
-const chat = withChatStack(() => ({ catalog: [...METERED_CATALOG, ...UNSEEN], workers: 2 }));
+const chat = withSharedChatStack([...METERED_CATALOG, ...UNSEEN]);
 /** Twenty cents at GOLD_MODEL. */
 const USAGE = { promptTokens: 10, cachedTokens: 0, completionTokens: 5 };
 const STRICT = { strictCaps: true };

@@ -1,6 +1,6 @@
 /** Every combination of caps, spend and open streams, against a model of the documented rules. */
 import { describe, expect, it } from "vitest";
-import { chatBody, withChatStack } from "../support/chat-stack.ts";
+import { chatBody, withSharedChatStack } from "../support/chat-stack.ts";
 import { readError } from "../support/http.ts";
 import { finishChunk, textChunk, textCompletion, usageChunk } from "../support/scripted-answer.ts";
 import type { CreatedKey } from "../support/test-key.ts";
@@ -15,7 +15,7 @@ import {
 } from "./metering-figures.ts";
 import { monthLimits } from "../support/month-limits.ts";
 
-const chat = withChatStack(() => ({ catalog: METERED_CATALOG, workers: 2 }));
+const chat = withSharedChatStack(METERED_CATALOG);
 
 const MICROCENTS = 1_000_000n;
 const KEY_CAP_CENTS = 1_000;

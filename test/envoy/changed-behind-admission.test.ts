@@ -5,7 +5,7 @@
 import { once } from "node:events";
 import { type IncomingMessage, request as startRequest } from "node:http";
 import { describe, expect, it } from "vitest";
-import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
+import { CHAT_PATH, chatBody, withSharedChatStack } from "../support/chat-stack.ts";
 import { textCompletion } from "../support/scripted-answer.ts";
 import type { OrganizationSettings } from "../../src/shared/settings/organization.ts";
 import type { CreatedKey } from "../support/test-key.ts";
@@ -20,7 +20,7 @@ import {
 } from "./metering-figures.ts";
 import { monthLimits } from "../support/month-limits.ts";
 
-const chat = withChatStack(() => ({ catalog: [...METERED_CATALOG] }));
+const chat = withSharedChatStack(METERED_CATALOG);
 const USAGE = { promptTokens: 10, cachedTokens: 0, completionTokens: 5 };
 /** Has every request of the key wait for its record. */
 const HELD = { maxConcurrentRequests: 5 };

@@ -1,17 +1,15 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { describeAnswer, summarizeError } from "../support/answer-checks.ts";
-import { chatBody, withChatStack } from "../support/chat-stack.ts";
+import { chatBody, withSharedChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL, catalogEntry } from "../support/gateway-config.ts";
 import { textCompletion } from "../support/scripted-answer.ts";
 
-const chat = withChatStack(() => ({
-  catalog: [
-    catalogEntry(),
-    catalogEntry({ id: "acme/echo-large" }),
-    catalogEntry({ id: "other/think-1", upstream_model: "think" }),
-  ],
-}));
+const chat = withSharedChatStack([
+  catalogEntry(),
+  catalogEntry({ id: "acme/echo-large" }),
+  catalogEntry({ id: "other/think-1", upstream_model: "think" }),
+]);
 
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
 const JSON_TYPE = { "content-type": "application/json" };

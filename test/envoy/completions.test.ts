@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
+import { CHAT_PATH, chatBody, withSharedChatStack } from "../support/chat-stack.ts";
 import { catalogEntry, CHAT_MODEL, CHAT_UPSTREAM_MODEL } from "../support/gateway-config.ts";
 import { type HttpAnswer, readError } from "../support/http.ts";
 import { waitFor } from "../support/wait.ts";
@@ -12,18 +12,16 @@ const BOTH_MODEL = "acme/text-and-chat";
 const CENT = 1_000_000n;
 
 /** A cent for a prompt token, two for a generated one. */
-const chat = withChatStack(() => ({
-  catalog: [
-    catalogEntry({ capabilities: [] }),
-    catalogEntry({
-      id: TEXT_MODEL,
-      max_output_tokens: 100,
-      capabilities: ["completions"],
-      prices: { USD: { input: "10000", cached_input: "1000", output: "20000" } },
-    }),
-    catalogEntry({ id: BOTH_MODEL, capabilities: ["completions", "chat"] }),
-  ],
-}));
+const chat = withSharedChatStack([
+  catalogEntry({ capabilities: [] }),
+  catalogEntry({
+    id: TEXT_MODEL,
+    max_output_tokens: 100,
+    capabilities: ["completions"],
+    prices: { USD: { input: "10000", cached_input: "1000", output: "20000" } },
+  }),
+  catalogEntry({ id: BOTH_MODEL, capabilities: ["completions", "chat"] }),
+]);
 
 const send = (fields: object = {}, options: object = {}): Promise<HttpAnswer> =>
   chat.send({ path: PATH, body: { model: TEXT_MODEL, prompt: "hello", ...fields }, ...options });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
+import { CHAT_PATH, chatBody, withSharedChatStack } from "../support/chat-stack.ts";
 import { catalogEntry, CHAT_MODEL } from "../support/gateway-config.ts";
 import { type HttpAnswer, readError, send as sendTo } from "../support/http.ts";
 import { parseMetrics, sumOf } from "../support/metrics-page.ts";
@@ -12,24 +12,18 @@ const PATH = "/v1/embeddings";
 const EMBED_MODEL = "acme/embed";
 const CENT = 1_000_000n;
 
-const METRICS_TOKEN = "metrics-token-9c1e";
-
 /** A cent a token. */
-const chat = withChatStack(() => ({
-  overrides: { telemetry: { metrics_token: { env: "T_METRICS" } } },
-  env: { T_METRICS: METRICS_TOKEN },
-  catalog: [
-    catalogEntry(),
-    catalogEntry({
-      id: EMBED_MODEL,
-      upstream_model: "embed",
-      context_window: 50,
-      max_output_tokens: undefined,
-      capabilities: ["embeddings"],
-      prices: { USD: { input: "10000" } },
-    }),
-  ],
-}));
+const chat = withSharedChatStack([
+  catalogEntry(),
+  catalogEntry({
+    id: EMBED_MODEL,
+    upstream_model: "embed",
+    context_window: 50,
+    max_output_tokens: undefined,
+    capabilities: ["embeddings"],
+    prices: { USD: { input: "10000" } },
+  }),
+]);
 
 const send = (fields: object = {}, options: object = {}): Promise<HttpAnswer> =>
   chat.send({ path: PATH, body: { model: EMBED_MODEL, input: "hello big world", ...fields }, ...options });
@@ -197,8 +191,7 @@ describe("POST /v1/embeddings", () => {
     await send();
     await chat.send({ body: chatBody() });
     const page = await waitFor("the metrics", async () => {
-      const headers = { authorization: `Bearer ${METRICS_TOKEN}` };
-      const { text } = await sendTo(chat.stack.adminUrl, { path: "/metrics", headers });
+      const { text } = await sendTo(chat.stack.adminUrl, { path: "/metrics" });
       const metrics = parseMetrics(text);
       const count = sumOf(metrics, "gen_ai_server_request_duration_seconds_count", {
         gen_ai_operation_name: "embeddings",

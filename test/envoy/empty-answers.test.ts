@@ -1,13 +1,11 @@
 /** Answers in which nothing was generated, by servers that count nothing for them. */
 import { describe, expect, it } from "vitest";
-import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
-import { CHAT_MODEL, CHAT_UPSTREAM_MODEL } from "../support/gateway-config.ts";
+import { CHAT_PATH, chatBody, withSharedChatStack } from "../support/chat-stack.ts";
+import { catalogEntry, CHAT_MODEL, CHAT_UPSTREAM_MODEL } from "../support/gateway-config.ts";
 import { finishChunk, type ScriptedAnswer, textChunk, textCompletion } from "../support/scripted-answer.ts";
 import { messagesBody, MESSAGES_PATH, readRequest, readSpend } from "./metering-figures.ts";
 
-const chat = withChatStack((upstream) => ({
-  upstreams: [{ name: "local", url: upstream.url, protocols: ["chat", "responses"] }],
-}));
+const chat = withSharedChatStack([catalogEntry({ protocols: ["chat", "responses"] })]);
 
 const ZERO = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
 const whole = (text: string, usage: object | null): ScriptedAnswer => ({

@@ -1,12 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { listServedEndpoints } from "../../src/shared/contract/endpoints.ts";
 import { describeAnswer, summarizeError } from "../support/answer-checks.ts";
-import { chatBody, withChatStack } from "../support/chat-stack.ts";
+import { chatBody, withSharedChatStack } from "../support/chat-stack.ts";
 import { catalogEntry, CHAT_MODEL } from "../support/gateway-config.ts";
 
-const chat = withChatStack(() => ({
-  catalog: [catalogEntry(), catalogEntry({ id: "acme/echo-large" })],
-}));
+const chat = withSharedChatStack([catalogEntry(), catalogEntry({ id: "acme/echo-large" })]);
 
 describe("endpoints that need no key", () => {
   it.each([

@@ -1,7 +1,6 @@
 /** Upstreams that fail before their answer has begun, and what a client is told on either route. */
 import { expect } from "vitest";
-import { type ChatStack, withChatStack } from "../support/chat-stack.ts";
-import { findFreePort } from "../support/free-port.ts";
+import { type ChatStack, withSharedChatStack } from "../support/chat-stack.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
 import { openaiError, type ScriptedAnswer } from "../support/scripted-answer.ts";
 
@@ -23,13 +22,10 @@ export interface FailureRow {
 
 /** The usual stack, and a model whose upstream is absent. */
 export function withAbsentModel(): ChatStack {
-  return withChatStack(async (upstream) => ({
-    upstreams: [
-      { name: "local", url: upstream.url, path_prefix: "/v1" },
-      { name: "absent", url: `http://127.0.0.1:${await findFreePort()}`, path_prefix: "/v1" },
-    ],
-    catalog: [catalogEntry(), catalogEntry({ id: ABSENT_MODEL, upstream: "absent", startup_seconds: 17 })],
-  }));
+  return withSharedChatStack([
+    catalogEntry(),
+    catalogEntry({ id: ABSENT_MODEL, upstream: "absent", startup_seconds: 17 }),
+  ]);
 }
 
 export function failure(status: number, headers: Record<string, string> = {}): ScriptedAnswer {

@@ -7,7 +7,7 @@ import {
   choiceChunk,
   dataEvent,
 } from "../support/answer-routes.ts";
-import { withChatStack } from "../support/chat-stack.ts";
+import { withSharedChatStack } from "../support/chat-stack.ts";
 import { catalogEntry, CHAT_MODEL } from "../support/gateway-config.ts";
 import type { HttpAnswer } from "../support/http.ts";
 import { messagesStream } from "../support/native-exchange.ts";
@@ -24,17 +24,11 @@ const USAGE = dataEvent({
   usage: { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 },
 });
 
-const chat = withChatStack((upstream) => ({
-  upstreams: [
-    { name: "local", url: upstream.url, path_prefix: "/v1" },
-    { name: "native", url: upstream.url, path_prefix: "/v1", protocols: ["messages"] },
-  ],
-  catalog: [
-    catalogEntry({ prices: PRICES }),
-    catalogEntry({ id: TEXT_MODEL, capabilities: ["completions"], prices: PRICES }),
-    catalogEntry({ id: NATIVE_MODEL, upstream: "native", prices: PRICES }),
-  ],
-}));
+const chat = withSharedChatStack([
+  catalogEntry({ prices: PRICES }),
+  catalogEntry({ id: TEXT_MODEL, capabilities: ["completions"], prices: PRICES }),
+  catalogEntry({ id: NATIVE_MODEL, upstream: "native", prices: PRICES }),
+]);
 
 const PATHS: Readonly<Record<string, string>> = {
   chat: "/v1/chat/completions",

@@ -1,20 +1,14 @@
 /** What clients hear of an upstream that reads a long prompt, or thinks, before it says anything. */
 import { request } from "node:http";
 import { describe, expect, it } from "vitest";
-import { withChatStack } from "../support/chat-stack.ts";
+import { withSharedChatStack } from "../support/chat-stack.ts";
 import { catalogEntry, CHAT_MODEL } from "../support/gateway-config.ts";
 import { messagesStream } from "../support/native-exchange.ts";
 import { finishChunk, textChunk } from "../support/scripted-answer.ts";
 import { createGate, waitFor } from "../support/wait.ts";
 
 const NATIVE_MODEL = "acme/native";
-const chat = withChatStack((upstream) => ({
-  upstreams: [
-    { name: "local", url: upstream.url, path_prefix: "/v1" },
-    { name: "native", url: upstream.url, path_prefix: "/v1", protocols: ["messages"] },
-  ],
-  catalog: [catalogEntry(), catalogEntry({ id: NATIVE_MODEL, upstream: "native" })],
-}));
+const chat = withSharedChatStack([catalogEntry(), catalogEntry({ id: NATIVE_MODEL, upstream: "native" })]);
 
 const STREAM_TYPE = { "content-type": "text/event-stream" };
 const HELLO = [{ role: "user", content: "hi" }];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { chatBody, withChatStack } from "../support/chat-stack.ts";
+import { chatBody, withSharedChatStack } from "../support/chat-stack.ts";
 import { readError } from "../support/http.ts";
 import { textCompletion } from "../support/scripted-answer.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
@@ -15,7 +15,7 @@ import {
 } from "./metering-figures.ts";
 import { monthLimits } from "../support/month-limits.ts";
 
-const chat = withChatStack(() => ({ catalog: METERED_CATALOG }));
+const chat = withSharedChatStack(METERED_CATALOG);
 /** Twenty cents at GOLD_MODEL. */
 const USAGE = { promptTokens: 10, cachedTokens: 0, completionTokens: 5 };
 

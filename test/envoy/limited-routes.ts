@@ -1,5 +1,5 @@
 /** Every route whose clients say how long an answer may be, and whose caps can be set on any owner. */
-import { CHAT_PATH, type ChatStack, withChatStack } from "../support/chat-stack.ts";
+import { CHAT_PATH, type ChatStack, withSharedChatStack } from "../support/chat-stack.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
 import { textCompletion } from "../support/scripted-answer.ts";
 import { MESSAGES_PATH } from "./metering-figures.ts";
@@ -8,24 +8,18 @@ import { MESSAGES_PATH } from "./metering-figures.ts";
 export const MAX_OUTPUT = 40_000;
 /** 250 microcents for a prompt token, 1,000 for a generated one: a cent is 1,000 tokens of answer. */
 const fields = { max_output_tokens: MAX_OUTPUT, context_window: 50_000 };
-export const CHAT = "acme/chat";
+export const CHAT = "acme/long-chat";
 const ONE_NAME = "acme/one-name";
-export const NATIVE = "acme/native";
-const TEXT = "acme/text";
+export const NATIVE = "acme/long-native";
+const TEXT = "acme/long-text";
 
 export const withRoutes = (): ChatStack =>
-  withChatStack((upstream) => ({
-    upstreams: [
-      { name: "local", url: upstream.url, path_prefix: "/v1" },
-      { name: "native", url: upstream.url, path_prefix: "/v1", protocols: ["messages", "responses"] },
-    ],
-    catalog: [
-      catalogEntry({ id: CHAT, ...fields }),
-      catalogEntry({ id: ONE_NAME, ...fields, profile: { max_tokens_field: "max_completion_tokens" } }),
-      catalogEntry({ id: NATIVE, upstream: "native", ...fields }),
-      catalogEntry({ id: TEXT, ...fields, capabilities: ["completions"] }),
-    ],
-  }));
+  withSharedChatStack([
+    catalogEntry({ id: CHAT, ...fields }),
+    catalogEntry({ id: ONE_NAME, ...fields, profile: { max_tokens_field: "max_completion_tokens" } }),
+    catalogEntry({ id: NATIVE, upstream: "native", ...fields }),
+    catalogEntry({ id: TEXT, ...fields, capabilities: ["completions"] }),
+  ]);
 
 export interface Route {
   readonly path: string;

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { withChatStack } from "../support/chat-stack.ts";
+import { withSharedChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL, catalogEntry } from "../support/gateway-config.ts";
 import type { SendOptions } from "../support/http.ts";
 import { openaiError } from "../support/scripted-answer.ts";
@@ -9,12 +9,9 @@ import { MESSAGES_PATH, messagesBody } from "./metering-figures.ts";
 import { monthLimits } from "../support/month-limits.ts";
 
 const OTHER_MODEL = "acme/echo-other";
-const MAX_BODY_BYTES = 50_000;
+const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
-const chat = withChatStack(() => ({
-  catalog: [catalogEntry(), catalogEntry({ id: OTHER_MODEL })],
-  overrides: { limits: { max_body_bytes: MAX_BODY_BYTES } },
-}));
+const chat = withSharedChatStack([catalogEntry(), catalogEntry({ id: OTHER_MODEL })]);
 
 const keys = { capped: "", orgCapped: "", disabled: "", expired: "", narrow: "", suspended: "" };
 beforeAll(async () => {

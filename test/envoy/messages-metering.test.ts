@@ -2,19 +2,18 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
-import { withChatStack } from "../support/chat-stack.ts";
-import { CHAT_MODEL } from "../support/gateway-config.ts";
+import { withSharedChatStack } from "../support/chat-stack.ts";
+import { catalogEntry, CHAT_MODEL } from "../support/gateway-config.ts";
 import { finishChunk, type ScriptedAnswer, textChunk, textCompletion } from "../support/scripted-answer.ts";
 import type { CreatedKey } from "../support/test-key.ts";
 import { waitFor } from "../support/wait.ts";
 import { COUNT_TOKENS_PATH, readMessageStream, sendMessages } from "./messages-checks.ts";
 import {
   costOf,
-  DOLLAR_MODEL,
-  GOLD_MODEL,
   messagesBody,
   METERED_CATALOG,
   ODD_MODEL,
+  onEachWorker,
   readRequest,
   readSpend,
   readUsageTotals,
@@ -24,7 +23,14 @@ import {
 import { readError } from "../support/http.ts";
 import { monthLimits } from "../support/month-limits.ts";
 
-const chat = withChatStack(() => ({ catalog: METERED_CATALOG }));
+const TAUGHT_MODEL = "acme/taught";
+/** Nothing is sent to it, so its chat template is not known. */
+const UNTAUGHT_MODEL = "acme/untaught";
+const chat = withSharedChatStack([
+  ...METERED_CATALOG,
+  catalogEntry({ id: TAUGHT_MODEL }),
+  catalogEntry({ id: UNTAUGHT_MODEL }),
+]);
 
 /** Usage as upstreams write it, and what it means: tokens without the cached ones, cached, generated, of it reasoning. */
 const SHAPES: readonly (readonly [string, object, readonly [number, number, number, number | null]])[] = [
@@ -211,9 +217,6 @@ function errorOf(counted: number, text: string): number {
 }
 
 describe("POST /v1/messages/count_tokens", () => {
-  /** Nothing is sent to it, so its chat template is not known. */
-  const UNTAUGHT_MODEL = DOLLAR_MODEL;
-
   beforeAll(() => waitForTokenizer(chat));
 
   it.each([
@@ -290,14 +293,14 @@ describe("POST /v1/messages/count_tokens", () => {
   });
 
   it("[count_tokens.template] knows the chat template's tokens that settled requests have taught", async () => {
-    const model = GOLD_MODEL;
+    const model = TAUGHT_MODEL;
     const { max_tokens: _, ...short } = messagesBody({ model });
     const { max_tokens: _limit, ...long } = messagesBody({ model }, CODE);
     expect(await count(short)).toBe(3);
     const alone = await count(long);
     const usage = { prompt_tokens: 71, completion_tokens: 1, total_tokens: 72 };
     chat.upstream.answer({ kind: "json", body: textCompletion("x", null, { usage }) });
-    await chat.send({ path: MESSAGES_PATH, body: messagesBody({ model }) });
+    await onEachWorker(() => chat.send({ path: MESSAGES_PATH, body: messagesBody({ model }) }));
     expect(Math.abs((await count(short)) - 71)).toBeLessThan(10);
     const { input_tokens: responses } = (
       await chat.send({ path: "/v1/responses/input_tokens", body: { model, input: "hello big world" } })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
+import { CHAT_PATH, chatBody, withSharedChatStack } from "../support/chat-stack.ts";
 import { finishChunk, textChunk, textCompletion } from "../support/scripted-answer.ts";
 import {
   costOf,
@@ -10,7 +10,7 @@ import {
   readSpend,
 } from "./metering-figures.ts";
 
-const chat = withChatStack(() => ({ catalog: METERED_CATALOG }));
+const chat = withSharedChatStack(METERED_CATALOG);
 const ROUTES = [
   ["chat", CHAT_PATH, chatBody],
   ["messages", MESSAGES_PATH, messagesBody],

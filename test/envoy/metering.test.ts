@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { describeAnswer } from "../support/answer-checks.ts";
-import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
+import { CHAT_PATH, chatBody, withSharedChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
 import { finishChunk, type ScriptedAnswer, textChunk, textCompletion } from "../support/scripted-answer.ts";
 import {
@@ -15,7 +15,7 @@ import {
   readUsageTotals,
 } from "./metering-figures.ts";
 
-const chat = withChatStack(() => ({ catalog: METERED_CATALOG }));
+const chat = withSharedChatStack(METERED_CATALOG);
 
 /** Usage as upstreams write it, and what it means: tokens without the cached ones, cached, generated. */
 const SHAPES: readonly (readonly [

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
-import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
+import { CHAT_PATH, chatBody, withSharedChatStack } from "../support/chat-stack.ts";
 import { catalogEntry, CHAT_MODEL, CHAT_UPSTREAM_MODEL } from "../support/gateway-config.ts";
 import { type HttpAnswer, readError, send as sendTo } from "../support/http.ts";
 import { waitFor } from "../support/wait.ts";
@@ -13,18 +13,16 @@ const ALIAS = "claude-haiku-4-5";
 const OTHER_MODEL = "acme/other";
 const EMBED_MODEL = "acme/embed";
 
-const chat = withChatStack(() => ({
-  catalog: [
-    catalogEntry({ aliases: [ALIAS, "org/name:v1@latest+x"], capabilities: ["chat", "completions"] }),
-    catalogEntry({ id: OTHER_MODEL, upstream_model: "other" }),
-    catalogEntry({
-      id: EMBED_MODEL,
-      upstream_model: "embed",
-      capabilities: ["embeddings"],
-      aliases: ["ada"],
-    }),
-  ],
-}));
+const chat = withSharedChatStack([
+  catalogEntry({ aliases: [ALIAS, "org/name:v1@latest+x"], capabilities: ["chat", "completions"] }),
+  catalogEntry({ id: OTHER_MODEL, upstream_model: "other" }),
+  catalogEntry({
+    id: EMBED_MODEL,
+    upstream_model: "embed",
+    capabilities: ["embeddings"],
+    aliases: ["ada"],
+  }),
+]);
 
 const modelsIn = (text: string): string[] =>
   [...text.matchAll(/"model":"([^"]*)"/gu)].map(([, model = ""]) => model);

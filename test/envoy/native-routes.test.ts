@@ -1,7 +1,7 @@
 /** Messages and responses before an upstream that speaks them itself: what goes there, what comes back, what it costs. */
 import { describe, expect, it } from "vitest";
 import { packSummary } from "../../src/data-path/translation/conversation/compaction.ts";
-import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
+import { CHAT_PATH, chatBody, withSharedChatStack } from "../support/chat-stack.ts";
 import { catalogEntry, CHAT_UPSTREAM_MODEL } from "../support/gateway-config.ts";
 import { readError } from "../support/http.ts";
 import { messagesStream, namedEvent, responsesStream } from "../support/native-exchange.ts";
@@ -24,13 +24,11 @@ const PRICES = {
 /** What `messagesStream` comes to: 10 of input, 5 cached, 4 and 3 written, 20 of output. */
 const MESSAGE_COST = 10n * 100n + 5n * 10n + 4n * 125n + 3n * 200n + 20n * 400n;
 
-const chat = withChatStack((upstream) => ({
-  upstreams: [{ name: "local", url: upstream.url, path_prefix: "/v1", protocols: ["messages", "responses"] }],
-  catalog: [
-    catalogEntry({ id: NATIVE_MODEL, prices: PRICES, context_window: 10_000, max_output_tokens: 1_000 }),
-    catalogEntry({ id: BOTH_MODEL, protocols: ["chat", "messages"] }),
-  ],
-}));
+const SIZE = { context_window: 10_000, max_output_tokens: 1_000 };
+const chat = withSharedChatStack([
+  catalogEntry({ id: NATIVE_MODEL, upstream: "native", prices: PRICES, ...SIZE }),
+  catalogEntry({ id: BOTH_MODEL, upstream: "native", protocols: ["chat", "messages"] }),
+]);
 
 /** With white space, numbers and fields that nobody would write again so. */
 const MESSAGES_TEXT = `{ "max_tokens": 1e2, "model":"${NATIVE_MODEL}", "stream":false,

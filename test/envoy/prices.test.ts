@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { METRICS } from "../../src/shared/telemetry/metric-definitions.ts";
-import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
+import { CHAT_PATH, chatBody, withSharedChatStack } from "../support/chat-stack.ts";
 import { type HttpAnswer, send } from "../support/http.ts";
 import { parseMetrics, sumOf } from "../support/metrics-page.ts";
 import { finishChunk, type ScriptedAnswer, textChunk, textCompletion } from "../support/scripted-answer.ts";
@@ -23,7 +23,7 @@ const EVERYWHERE = {
   id: "priced/everywhere",
   capabilities: ["chat", "completions", "embeddings"],
 };
-const chat = withChatStack(() => ({ catalog: [...METERED_CATALOG, PRICED_ENTRY, EVERYWHERE] }));
+const chat = withSharedChatStack([...METERED_CATALOG, PRICED_ENTRY, EVERYWHERE]);
 
 /** "0.00400000", as eight decimals of the currency. */
 const decimal = (microcents: number): string => (microcents / 1e8).toFixed(8);

@@ -3,41 +3,36 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { summarizeError } from "../support/answer-checks.ts";
-import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
+import { CHAT_PATH, chatBody, withSharedChatStack } from "../support/chat-stack.ts";
 import { catalogEntry, CHAT_MODEL } from "../support/gateway-config.ts";
 import { type HttpAnswer, send } from "../support/http.ts";
 import { type SideEnvoy, startSideEnvoy } from "../support/side-envoy.ts";
-import { type ScriptedUpstream, startUpstream } from "../support/upstream.ts";
-import { withStack } from "../support/with-stack.ts";
 
 const OTHER_MODEL = "acme/echo-large";
 const MESSAGE = "type.googleapis.com/envoy.extensions.filters.http.ext_authz.v3.ExtAuthzPerRoute";
 
-let upstream: ScriptedUpstream;
-const stack = withStack(async () => {
-  upstream = await startUpstream();
-  const catalog = [catalogEntry(), catalogEntry({ id: OTHER_MODEL, upstream_model: "echo-large" })];
-  return { upstreams: [{ name: "local", url: upstream.url }], catalog };
-});
+const chat = withSharedChatStack([
+  catalogEntry(),
+  catalogEntry({ id: OTHER_MODEL, upstream_model: "echo-large" }),
+]);
 const started: SideEnvoy[] = [];
 let inside: { key: string; id: string };
 let outside: { key: string; id: string };
 
 beforeAll(async () => {
-  const [one, two] = [await stack().createKey(), await stack().createKey()];
+  const [one, two] = [await chat.stack.createKey(), await chat.stack.createKey()];
   inside = { key: one.key, id: one.organizationId };
   outside = { key: two.key, id: two.organizationId };
 });
 afterAll(async () => {
   for (const envoy of started) await envoy.stop();
-  await upstream.close();
 });
 
 /** An Envoy whose last route has these extensions. */
 async function restrict(name: string, extensions: Record<string, string>): Promise<string> {
   const envoy = await startSideEnvoy({
-    bootstrap: readFileSync(join(stack().dir, "run/envoy.yaml"), "utf8"),
-    dir: stack().dir,
+    bootstrap: readFileSync(join(chat.stack.dir, "run/envoy.yaml"), "utf8"),
+    dir: chat.stack.dir,
     name,
     edit: ({ manager }) => {
       const config = manager["route_config"] as { virtual_hosts: { routes: Record<string, unknown>[] }[] };
@@ -65,15 +60,15 @@ describe("allowed_models on a route", () => {
   it("lets its models through and refuses the others, which reach no upstream", async () => {
     const baseUrl = await restrict("models", { allowed_models: `${CHAT_MODEL}, acme/unknown` });
     expect((await ask(baseUrl, inside.key, CHAT_MODEL)).status).toBe(200);
-    const before = upstream.requests.length;
+    const before = chat.upstream.requests.length;
     const { status, code, breaches } = summarizeError(await ask(baseUrl, inside.key, OTHER_MODEL));
     expect({ status, code, breaches }).toEqual({ status: 403, code: "model_not_allowed", breaches: [] });
-    expect(upstream.requests.length).toBe(before);
+    expect(chat.upstream.requests.length).toBe(before);
     expect(await listModels(baseUrl, inside.key)).toEqual([CHAT_MODEL]);
   });
 
   it("never gives a key more than its own list", async () => {
-    const { key } = await stack().createKey({ allowedModels: [OTHER_MODEL] });
+    const { key } = await chat.stack.createKey({ allowedModels: [OTHER_MODEL] });
     const baseUrl = await restrict("both", { allowed_models: CHAT_MODEL });
     expect((await ask(baseUrl, key, CHAT_MODEL)).status).toBe(403);
     expect((await ask(baseUrl, key, OTHER_MODEL)).status).toBe(403);
@@ -90,7 +85,7 @@ describe("allowed_organizations on a route", () => {
       code: "model_not_allowed",
     });
     expect(await listModels(baseUrl, outside.key)).toEqual([]);
-    expect((await ask(stack().baseUrl, outside.key, CHAT_MODEL)).status).toBe(200);
+    expect((await ask(chat.stack.baseUrl, outside.key, CHAT_MODEL)).status).toBe(200);
   });
 
   it("cannot be set by a client", async () => {

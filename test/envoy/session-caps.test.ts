@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
+import { CHAT_PATH, chatBody, withSharedChatStack } from "../support/chat-stack.ts";
 import { catalogEntry, CHAT_UPSTREAM_MODEL } from "../support/gateway-config.ts";
 import { type HttpAnswer, readError } from "../support/http.ts";
 import { finishChunk, textChunk, textCompletion, usageChunk } from "../support/scripted-answer.ts";
@@ -19,31 +19,18 @@ const PASSING_MODEL = "acme/passing";
 const CENT_A_TOKEN = { USD: { input: "10000", cached_input: "10000", output: "10000" } };
 const FORWARDED = "x-claude-code-session-id";
 
-const chat = withChatStack((upstream) => ({
-  upstreams: [
-    { name: "local", url: upstream.url, path_prefix: "/v1" },
-    {
-      name: "native",
-      url: upstream.url,
-      path_prefix: "/v1",
-      protocols: ["messages", "responses"],
-      forward_headers: [FORWARDED],
-    },
-  ],
-  catalog: [
-    ...METERED_CATALOG,
-    catalogEntry({ id: TEXT_MODEL, capabilities: ["completions"], prices: CENT_A_TOKEN }),
-    catalogEntry({
-      id: EMBED_MODEL,
-      max_output_tokens: undefined,
-      capabilities: ["embeddings"],
-      prices: { USD: { input: "10000" } },
-    }),
-    catalogEntry({ id: NATIVE_MODEL, upstream: "native", prices: CENT_A_TOKEN }),
-    catalogEntry({ id: PASSING_MODEL, profile: { passthrough_fields: ["session_id"] } }),
-  ],
-  workers: 2,
-}));
+const chat = withSharedChatStack([
+  ...METERED_CATALOG,
+  catalogEntry({ id: TEXT_MODEL, capabilities: ["completions"], prices: CENT_A_TOKEN }),
+  catalogEntry({
+    id: EMBED_MODEL,
+    max_output_tokens: undefined,
+    capabilities: ["embeddings"],
+    prices: { USD: { input: "10000" } },
+  }),
+  catalogEntry({ id: NATIVE_MODEL, upstream: "native", prices: CENT_A_TOKEN }),
+  catalogEntry({ id: PASSING_MODEL, profile: { passthrough_fields: ["session_id"] } }),
+]);
 
 const USAGE = { promptTokens: 10, cachedTokens: 0, completionTokens: 5 };
 const COMPLETION = textCompletion("x", USAGE);

@@ -1,6 +1,6 @@
 /** What Anthropic bills at prices of their own, a speed and a place: as service tiers, by what the usage says. */
 import { describe, expect, it } from "vitest";
-import { withChatStack } from "../support/chat-stack.ts";
+import { withSharedChatStack } from "../support/chat-stack.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
 import { readError, send } from "../support/http.ts";
 import { namedEvent } from "../support/native-exchange.ts";
@@ -21,14 +21,11 @@ const USD = {
     batch: { input: "0.5", output: "2" },
   },
 };
-const SIZE = { context_window: 10_000, max_output_tokens: 1_000 };
-const chat = withChatStack((upstream) => ({
-  upstreams: [{ name: "local", url: upstream.url, protocols: ["chat", "messages"] }],
-  catalog: [
-    catalogEntry({ id: FAST_MODEL, prices: { USD }, ...SIZE }),
-    catalogEntry({ id: PLAIN_MODEL, prices: { USD: { input: "1", output: "4" } }, ...SIZE }),
-  ],
-}));
+const FIELDS = { context_window: 10_000, max_output_tokens: 1_000, protocols: ["chat", "messages"] };
+const chat = withSharedChatStack([
+  catalogEntry({ id: FAST_MODEL, prices: { USD }, ...FIELDS }),
+  catalogEntry({ id: PLAIN_MODEL, prices: { USD: { input: "1", output: "4" } }, ...FIELDS }),
+]);
 
 const TOKENS = { input_tokens: 10, output_tokens: 20 };
 const MESSAGE = {

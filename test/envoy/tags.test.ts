@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { chatBody, withChatStack } from "../support/chat-stack.ts";
+import { chatBody, withSharedChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
 import { type HttpAnswer, readError } from "../support/http.ts";
 import { textChunk, textCompletion } from "../support/scripted-answer.ts";
@@ -9,7 +9,7 @@ import type { CreatedKey } from "../support/test-key.ts";
 import { waitFor } from "../support/wait.ts";
 import { messagesBody, METERED_CATALOG, readSpend } from "./metering-figures.ts";
 
-const chat = withChatStack(() => ({ catalog: METERED_CATALOG, workers: 2 }));
+const chat = withSharedChatStack(METERED_CATALOG);
 const COST = 6 * 250 + 4 * 25 + 5 * 1_000;
 
 function answerWithUsage(): void {

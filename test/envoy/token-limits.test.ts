@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { KeySettings } from "../../src/shared/settings/key.ts";
 import type { OrganizationSettings } from "../../src/shared/settings/organization.ts";
-import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
+import { CHAT_PATH, chatBody, withSharedChatStack } from "../support/chat-stack.ts";
 import { catalogEntry, CHAT_MODEL } from "../support/gateway-config.ts";
 import type { HttpAnswer } from "../support/http.ts";
 import { finishChunk, textChunk } from "../support/scripted-answer.ts";
@@ -11,14 +11,11 @@ import { createGate, waitFor } from "../support/wait.ts";
 
 const EMBED_MODEL = "acme/embed";
 const TEXT_MODEL = "acme/text";
-const chat = withChatStack(() => ({
-  workers: 2,
-  catalog: [
-    catalogEntry(),
-    catalogEntry({ id: EMBED_MODEL, max_output_tokens: undefined, capabilities: ["embeddings"] }),
-    catalogEntry({ id: TEXT_MODEL, capabilities: ["completions"] }),
-  ],
-}));
+const chat = withSharedChatStack([
+  catalogEntry(),
+  catalogEntry({ id: EMBED_MODEL, max_output_tokens: undefined, capabilities: ["embeddings"] }),
+  catalogEntry({ id: TEXT_MODEL, capabilities: ["completions"] }),
+]);
 
 const ROUTES = [
   { path: CHAT_PATH, body: chatBody() },

@@ -1,6 +1,6 @@
 /** Answers without a usage, or whose last one cannot be theirs: what was generated is charged all the same, and marked. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { CHAT_PATH, withChatStack } from "../support/chat-stack.ts";
+import { CHAT_PATH, withSharedChatStack } from "../support/chat-stack.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
 import { send } from "../support/http.ts";
 import { parseMetrics, sumOf } from "../support/metrics-page.ts";
@@ -24,24 +24,14 @@ const PIECES = 50;
 
 type Row = Awaited<ReturnType<typeof readRequest>>;
 
-const chat = withChatStack((upstream) => ({
-  upstreams: [
-    { name: "native", url: upstream.url, path_prefix: "/v1", protocols: ["messages"] },
-    { name: "responses", url: upstream.url, path_prefix: "/v1", protocols: ["responses"] },
-    { name: "chat", url: upstream.url, path_prefix: "/v1" },
-  ],
-  catalog: [
-    catalogEntry({ id: NATIVE_MODEL, upstream: "native", prices: PRICES }),
-    catalogEntry({ id: RESPONSES_MODEL, upstream: "responses", prices: PRICES }),
-    catalogEntry({ id: CHAT_MODEL, upstream: "chat", prices: PRICES }),
-  ],
-  overrides: { telemetry: { metrics_token: { env: "T_METRICS" } } },
-  env: { T_METRICS: "metrics-token" },
-}));
+const chat = withSharedChatStack([
+  catalogEntry({ id: NATIVE_MODEL, upstream: "native", prices: PRICES }),
+  catalogEntry({ id: RESPONSES_MODEL, upstream: "native", prices: PRICES }),
+  catalogEntry({ id: CHAT_MODEL, prices: PRICES }),
+]);
 
 async function countEstimated(model: string): Promise<number> {
-  const headers = { authorization: "Bearer metrics-token" };
-  const page = await send(chat.stack.adminUrl, { path: "/metrics", headers });
+  const page = await send(chat.stack.adminUrl, { path: "/metrics" });
   return sumOf(parseMetrics(page.text), "inference_gateway_estimated_requests_total", { model });
 }
 

@@ -1,10 +1,15 @@
 /** What most tests of the chat route want: one scripted upstream behind one stack, and a key with room. */
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { CHAT_MODEL } from "./gateway-config.ts";
-import type { HttpAnswer, SendOptions } from "./http.ts";
+import { parse, stringify } from "yaml";
+import { findFreePort } from "./free-port.ts";
+import { catalogEntry, type CatalogEntry, CHAT_MODEL } from "./gateway-config.ts";
+import { listProcesses } from "./gateway-processes.ts";
+import { type HttpAnswer, send, type SendOptions } from "./http.ts";
 import { type Stack, type StackOptions, startStack } from "./stack.ts";
 import type { CreatedKey } from "./test-key.ts";
 import { type ScriptedUpstream, startUpstream } from "./upstream.ts";
+import { waitFor } from "./wait.ts";
 import { endWithProcess, showingLogs, withStack } from "./with-stack.ts";
 
 export const CHAT_PATH = "/v1/chat/completions";
@@ -37,18 +42,24 @@ export function withChatStack(
 interface Shared {
   readonly stack: Stack;
   readonly upstream: ScriptedUpstream;
+  catalog: readonly CatalogEntry[];
 }
 
+const DEFAULT_CATALOG = [catalogEntry()];
 /** This process's, for its files in turn. */
 let shared: Shared | null = null;
 
 /**
- * The same for files that need nothing but the defaults and leave the stack as they found it: they have one in turn, which
- * saves each two seconds of a core. Each has a key of its own.
+ * The same for files that need nothing but a catalog and leave the stack as they found it: they have one in turn, of two
+ * workers, which saves each three seconds of a core. Each has a key of its own. Upstreams are `local`, `native` (the same,
+ * for messages and responses) and `absent`. What a worker has learned of a model's tokens stays: a file that needs a
+ * model of which nothing is known gives it an id of its own.
  */
-export function withSharedChatStack(): ChatStack {
+export function withSharedChatStack(catalog: readonly CatalogEntry[] = DEFAULT_CATALOG): ChatStack {
   const getStack = showingLogs(async () => {
     shared ??= await startShared();
+    if (shared.catalog !== catalog) await replaceCatalog(shared.stack, catalog);
+    shared.catalog = catalog;
     return shared.stack;
   });
   return createChat(getStack, () => shared?.upstream ?? null);
@@ -56,9 +67,35 @@ export function withSharedChatStack(): ChatStack {
 
 async function startShared(): Promise<Shared> {
   const upstream = await startUpstream();
-  const stack = await startStack({ upstreams: listUpstreams(upstream) });
+  const { url } = upstream;
+  const upstreams = [
+    ...listUpstreams(upstream),
+    {
+      name: "native",
+      url,
+      protocols: ["messages", "responses"],
+      forward_headers: ["x-claude-code-session-id"],
+    },
+    { name: "absent", url: `http://127.0.0.1:${await findFreePort()}` },
+  ];
+  const stack = await startStack({ upstreams, catalog: DEFAULT_CATALOG, workers: 2 });
   endWithProcess(stack);
-  return { stack, upstream };
+  return { stack, upstream, catalog: DEFAULT_CATALOG };
+}
+
+/** Resolves when every process of the gateway has the catalog. */
+async function replaceCatalog({ configFile, admin, adminUrl }: Stack, catalog: readonly CatalogEntry[]) {
+  const { catalog_since: before } = await admin("GET", "/api/configuration");
+  const content = parse(readFileSync(configFile, "utf8")) as object;
+  writeFileSync(`${configFile}.new`, stringify({ ...content, catalog }));
+  renameSync(`${configFile}.new`, configFile);
+  for (const pid of listProcesses(configFile, "serve")) process.kill(pid, "SIGHUP");
+  await waitFor("the catalog to be replaced", async () => {
+    const { catalog_since: since } = await admin("GET", "/api/configuration");
+    return since !== before;
+  });
+  // Each process reports its metrics after what it was sent before.
+  await send(adminUrl, { path: "/metrics" });
 }
 
 function listUpstreams({ url }: ScriptedUpstream): StackOptions["upstreams"] {
