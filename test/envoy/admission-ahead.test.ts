@@ -11,7 +11,7 @@ import { Redis } from "ioredis";
 import { describe, expect, it } from "vitest";
 import { hashKey } from "../../src/data-path/auth/key-format.ts";
 import { openRequestsKey, inflightKey, refusedKey } from "../../src/data-path/store/redis/keys.ts";
-import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
+import { CHAT_PATH, chatBody, withChatStack, withSharedChatStack } from "../support/chat-stack.ts";
 import { type HttpAnswer, readError } from "../support/http.ts";
 import { finishChunk, textChunk, textCompletion, usageChunk } from "../support/scripted-answer.ts";
 import type { CreatedKey } from "../support/test-key.ts";
@@ -19,7 +19,7 @@ import { waitFor } from "../support/wait.ts";
 
 const USAGE = { promptTokens: 10, cachedTokens: 0, completionTokens: 5 };
 const alone = withChatStack();
-const together = withChatStack(() => ({ workers: 2 }));
+const together = withSharedChatStack();
 
 /** The request's line of the access log, found by its user agent: where a key is unknown, nothing else of ours is in it. */
 async function readLine(chat: typeof alone, userAgent: string): Promise<Record<string, unknown>> {

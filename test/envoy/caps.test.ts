@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { describeAnswer, summarizeError } from "../support/answer-checks.ts";
-import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
+import { CHAT_PATH, chatBody, withSharedChatStack } from "../support/chat-stack.ts";
 import { type HttpAnswer, readError } from "../support/http.ts";
 import { textCompletion } from "../support/scripted-answer.ts";
 import type { CreatedKey } from "../support/test-key.ts";
@@ -16,8 +16,8 @@ import {
 } from "./metering-figures.ts";
 import { monthLimits } from "../support/month-limits.ts";
 
-const WORKERS = 3;
-const chat = withChatStack(() => ({ catalog: METERED_CATALOG, workers: WORKERS }));
+const WORKERS = 2;
+const chat = withSharedChatStack(METERED_CATALOG);
 /** Twenty cents at GOLD_MODEL. */
 const USAGE = { promptTokens: 10, cachedTokens: 0, completionTokens: 5 };
 

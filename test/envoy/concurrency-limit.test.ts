@@ -8,8 +8,7 @@ import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { inflightKey } from "../../src/data-path/store/redis/keys.ts";
 import { summarizeError } from "../support/answer-checks.ts";
-import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
-import { findFreePort } from "../support/free-port.ts";
+import { CHAT_PATH, chatBody, withSharedChatStack } from "../support/chat-stack.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
 import type { HttpAnswer, SendOptions } from "../support/http.ts";
 import {
@@ -22,18 +21,9 @@ import {
 import type { CreatedKey } from "../support/test-key.ts";
 import { createGate, waitFor } from "../support/wait.ts";
 
-const WORKERS = 4;
 const LIMIT = 5;
 const ABSENT_MODEL = "acme/absent";
-const closedPort = await findFreePort();
-const chat = withChatStack((upstream) => ({
-  workers: WORKERS,
-  upstreams: [
-    { name: "local", url: upstream.url, path_prefix: "/v1" },
-    { name: "absent", url: `http://127.0.0.1:${closedPort}` },
-  ],
-  catalog: [catalogEntry(), catalogEntry({ id: ABSENT_MODEL, upstream: "absent" })],
-}));
+const chat = withSharedChatStack([catalogEntry(), catalogEntry({ id: ABSENT_MODEL, upstream: "absent" })]);
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 let redis: Redis;
 

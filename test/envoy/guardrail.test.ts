@@ -9,7 +9,7 @@ import { parseConfig } from "../../src/shared/config/load.ts";
 import { PROCESSING_FILTER } from "../../src/envoy/names.ts";
 import { renderBootstrap } from "../../src/envoy/bootstrap/render-bootstrap.ts";
 import { checkBootstrap } from "../../src/envoy/check-bootstrap/check-bootstrap.ts";
-import { chatBody, withChatStack } from "../support/chat-stack.ts";
+import { chatBody, withSharedChatStack } from "../support/chat-stack.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
@@ -109,7 +109,7 @@ catalog: [{id: acme/echo, upstream: local, upstream_model: echo, context_window:
 
 describe("a guardrail in Envoy's chain", () => {
   // Envoy's reports come to one of two workers, not always to the one that knows the request.
-  const chat = withChatStack(() => ({ workers: 2 }));
+  const chat = withSharedChatStack();
   let guardrail: Child | undefined;
   let envoy: SideEnvoy | undefined;
   let redis: Redis | undefined;

@@ -217,7 +217,7 @@ function errorOf(counted: number, text: string): number {
 }
 
 describe("POST /v1/messages/count_tokens", () => {
-  beforeAll(() => waitForTokenizer(chat));
+  beforeAll(() => waitForTokenizer(chat, UNTAUGHT_MODEL));
 
   it.each([
     ["English", "The quick brown fox jumps over the lazy dog, and then it rests. ".repeat(50)],

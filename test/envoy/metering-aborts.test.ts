@@ -1,11 +1,10 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { connect } from "node:net";
-import { chatBody, withChatStack } from "../support/chat-stack.ts";
-import { startUpstream } from "../support/upstream.ts";
+import { chatBody, withSharedChatStack } from "../support/chat-stack.ts";
 import { readError } from "../support/http.ts";
 import { openaiError, textChunk, textCompletion } from "../support/scripted-answer.ts";
 import { createGate, waitFor } from "../support/wait.ts";
-import { catalogEntry, CHAT_MODEL } from "../support/gateway-config.ts";
+import { catalogEntry } from "../support/gateway-config.ts";
 import type { CreatedKey } from "../support/test-key.ts";
 import {
   connectRedis,
@@ -17,27 +16,22 @@ import {
   waitForTokenizer,
 } from "./metering-figures.ts";
 
+/** Of whose tokens no other file tells the gateway. */
+const ABORTED_MODEL = "acme/aborted";
 const NOWHERE_MODEL = "acme/nowhere";
 const IMPATIENT_MODEL = "acme/impatient";
 const PROMPT = "The quick brown fox jumps over the lazy dog. ".repeat(40);
 /** In proportion to the bodies: the gateway learns from it what a byte is worth. */
 const USAGE = { promptTokens: 20, cachedTokens: 0, completionTokens: 1 };
 
-const chat = withChatStack(async (upstream) => {
-  const gone = await startUpstream();
-  await gone.close();
-  return {
-    upstreams: [
-      { name: "local", url: upstream.url, path_prefix: "/v1" },
-      { name: "nowhere", url: gone.url, path_prefix: "/v1" },
-    ],
-    catalog: [
-      catalogEntry(),
-      catalogEntry({ id: NOWHERE_MODEL, upstream: "nowhere" }),
-      catalogEntry({ id: IMPATIENT_MODEL }),
-    ],
-  };
-});
+const chat = withSharedChatStack([
+  catalogEntry({ id: ABORTED_MODEL }),
+  catalogEntry({ id: NOWHERE_MODEL, upstream: "absent" }),
+  catalogEntry({ id: IMPATIENT_MODEL }),
+]);
+
+const abortedBody = (fields: object = {}, content?: string) =>
+  chatBody({ model: ABORTED_MODEL, ...fields }, content);
 
 /** Resolves with the spend of the key once its request is on the list of recent ones. */
 async function settledSpend(key: CreatedKey): Promise<bigint> {
@@ -66,7 +60,7 @@ function expectPromptOnly(spent: bigint): void {
   expect(spent).toBeLessThan(700n * 250n);
 }
 
-beforeAll(() => waitForTokenizer(chat));
+beforeAll(() => waitForTokenizer(chat, ABORTED_MODEL));
 
 describe("a client that goes away", () => {
   it("before its body has arrived pays nothing", async () => {
@@ -81,7 +75,7 @@ describe("a client that goes away", () => {
     redis.disconnect();
     socket.destroy();
     chat.upstream.answer({ kind: "json", body: textCompletion("x", USAGE) });
-    expect((await chat.send({ key: key.key, body: chatBody() })).status).toBe(200);
+    expect((await chat.send({ key: key.key, body: abortedBody() })).status).toBe(200);
     expect(await readSpend(chat.stack, key)).toEqual({ key: 6_000n, organization: 6_000n });
     expect(chat.upstream.requests).toHaveLength(1);
   });
@@ -97,7 +91,9 @@ describe("a client that goes away", () => {
       chat.upstream.answer({ kind: "hang" });
       const controller = sendAndAbort(
         key,
-        route === "chat" ? chatBody({ stream }, PROMPT) : messagesBody({ stream }, PROMPT),
+        route === "chat"
+          ? abortedBody({ stream }, PROMPT)
+          : messagesBody({ model: ABORTED_MODEL, stream }, PROMPT),
         route,
       );
       await chat.upstream.waitForRequests(1);
@@ -114,7 +110,7 @@ describe("a client that goes away", () => {
     chat.upstream.answer({ kind: "events", events: [...words, createGate()] });
     await chat.send({
       key: key.key,
-      body: chatBody({ stream: true }, PROMPT),
+      body: abortedBody({ stream: true }, PROMPT),
       onData: (_, soFar) => (soFar().toString().split(" word").length > 25 ? "abort" : undefined),
     });
     const spent = await settledSpend(key);
@@ -135,7 +131,7 @@ describe("a client that goes away", () => {
     chat.upstream.answer({ kind: "events", events: [...events, createGate()] });
     await chat.send({
       key: key.key,
-      body: chatBody({ stream: true }),
+      body: abortedBody({ stream: true }),
       onData: (_, soFar) => (soFar().toString().split("word").length > 3 ? "abort" : undefined),
     });
     expect(await settledSpend(key)).toBe(9n * 250n + 3n * 1_000n);
@@ -149,7 +145,7 @@ describe("a client that goes away", () => {
     chat.upstream.answer({ kind: "events", events: [first, ...words, createGate()] });
     await chat.send({
       key: key.key,
-      body: chatBody({ stream: true }),
+      body: abortedBody({ stream: true }),
       onData: (_, soFar) => (soFar().toString().split(" word").length > 20 ? "abort" : undefined),
     });
     expect(await settledSpend(key)).toBe(9n * 250n + 20n * 1_000n);
@@ -164,7 +160,7 @@ describe("a client that goes away", () => {
       headers: { "content-type": "application/json" },
       pieces: [text.slice(0, 500), createGate()],
     });
-    const controller = sendAndAbort(key, chatBody({}, PROMPT), "chat");
+    const controller = sendAndAbort(key, abortedBody({}, PROMPT), "chat");
     await chat.upstream.waitForRequests(1);
     await waitFor(
       "the upstream's first bytes to be on their way",
@@ -195,7 +191,7 @@ describe("an upstream that fails", () => {
   ])("costs the prompt when it %s", async (_name, script) => {
     const key = await chat.stack.createKey();
     chat.upstream.answer(script);
-    const answer = await chat.send({ key: key.key, body: chatBody({}, PROMPT) });
+    const answer = await chat.send({ key: key.key, body: abortedBody({}, PROMPT) });
     expect(answer.status).toBe(502);
     expectPromptOnly(await settledSpend(key));
   });
@@ -208,7 +204,7 @@ describe("an upstream that fails", () => {
     chat.upstream.answer({ kind: "events", events: [...words, gate], done: false, ending: "reset" });
     const answer = await chat.send({
       key: key.key,
-      body: chatBody({ stream: true }, PROMPT),
+      body: abortedBody({ stream: true }, PROMPT),
       onData: (_, soFar) => {
         if (soFar().toString().split(" word").length > 30) gate.release();
       },
@@ -227,7 +223,7 @@ describe("an upstream that fails", () => {
       kind: "events",
       events: [...words, openaiError("out of memory", { type: "server_error" })],
     });
-    await chat.send({ key: key.key, body: chatBody({ stream: true }, PROMPT) });
+    await chat.send({ key: key.key, body: abortedBody({ stream: true }, PROMPT) });
     await settledSpend(key);
     expect(await onlyRow(key)).toMatchObject({ outputTokens: 30, estimated: true });
   });
@@ -237,7 +233,7 @@ describe("an upstream that fails", () => {
     async (status) => {
       const key = await chat.stack.createKey();
       chat.upstream.answer({ kind: "json", status, body: openaiError("no") });
-      const answer = await chat.send({ key: key.key, body: chatBody({}, PROMPT) });
+      const answer = await chat.send({ key: key.key, body: abortedBody({}, PROMPT) });
       expect(answer.status).not.toBe(200);
       expect(await settledSpend(key)).toBe(0n);
       expect(await onlyRow(key)).toMatchObject({
@@ -250,7 +246,7 @@ describe("an upstream that fails", () => {
 
   it("costs nothing when none is reached", async () => {
     const key = await chat.stack.createKey();
-    const answer = await chat.send({ key: key.key, body: chatBody({ model: NOWHERE_MODEL }, PROMPT) });
+    const answer = await chat.send({ key: key.key, body: abortedBody({ model: NOWHERE_MODEL }, PROMPT) });
     expect(answer.status).toBe(503);
     expect(readError(answer).code).toBe("model_unreachable");
     expect(await settledSpend(key)).toBe(0n);
@@ -261,8 +257,8 @@ describe("an upstream that fails", () => {
 describe("a request that is refused", () => {
   it.each([
     ["no JSON", "{", 400, "invalid_json"],
-    ["an unknown model", chatBody({ model: "acme/unknown" }), 400, "model_not_found"],
-    ["no messages", { model: CHAT_MODEL }, 400, "missing_required_parameter"],
+    ["an unknown model", abortedBody({ model: "acme/unknown" }), 400, "model_not_found"],
+    ["no messages", { model: ABORTED_MODEL }, 400, "missing_required_parameter"],
   ] as const)("for %s costs nothing and says why afterwards", async (_name, body, status, code) => {
     const key = await chat.stack.createKey();
     const answer = await chat.send({ key: key.key, body, headers: { "content-type": "application/json" } });

@@ -173,8 +173,8 @@ const WORDS = 2_000;
  * Resolves once tokens are counted by each worker's tokenizer: it loads with the first text, and until it has, the gateway
  * estimates by bytes.
  */
-export async function waitForTokenizer(chat: Pick<ChatStack, "send">): Promise<void> {
-  const { max_tokens: _, ...body } = messagesBody({}, " word".repeat(WORDS));
+export async function waitForTokenizer(chat: ChatStack, model: string): Promise<void> {
+  const { max_tokens: _, ...body } = messagesBody({ model }, " word".repeat(WORDS));
   await waitFor("the tokenizer to be loaded", async () => {
     const answers = await onEachWorker(() => chat.send({ path: `${MESSAGES_PATH}/count_tokens`, body }));
     // Five bytes a word: an estimate by bytes is a quarter above.

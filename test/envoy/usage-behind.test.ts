@@ -186,11 +186,7 @@ describe("a usage of one of several answers", () => {
 });
 
 describe("output without a usage", () => {
-  beforeAll(() =>
-    waitForTokenizer({
-      send: (options) => chat.send({ ...options, body: { ...(options.body as object), model: CHAT_MODEL } }),
-    }),
-  );
+  beforeAll(() => waitForTokenizer(chat, CHAT_MODEL));
 
   it.each(OUTPUT_PLACES)("is charged in $name", async ({ upstream, path, body, stream, whole }) => {
     const key = await chat.stack.createKey();
