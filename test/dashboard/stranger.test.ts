@@ -1,7 +1,6 @@
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { withSharedChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
-import { withStack } from "../support/with-stack.ts";
-import { startUpstream, type ScriptedUpstream } from "../support/upstream.ts";
 import { CHROMIUM, expectAccessible, openSettings, signIn, SKIPPED_WHY, withBrowser } from "./browser.ts";
 
 /** 900 words and as many back cost 1.125 cents. */
@@ -23,16 +22,11 @@ async function ask({ baseUrl }: { readonly baseUrl: string }, key: string, conte
 }
 
 describe.skipIf(CHROMIUM === null)(`somebody who has never seen the dashboard${SKIPPED_WHY}`, () => {
-  let upstream: ScriptedUpstream;
-  const getStack = withStack(async () => {
-    upstream = await startUpstream();
-    return { upstreams: [{ name: "local", url: upstream.url, path_prefix: "/v1" }] };
-  });
+  const chat = withSharedChatStack();
   const open = withBrowser();
-  afterAll(() => upstream.close());
 
   it("makes an organization and a key, hits its cap, and raises it where the message says", async () => {
-    const stack = getStack();
+    const { stack } = chat;
     const page = await open();
     await signIn(page, stack);
 
@@ -71,7 +65,7 @@ describe.skipIf(CHROMIUM === null)(`somebody who has never seen the dashboard${S
   });
 
   it("raises the organization's cap where that message says", async () => {
-    const stack = getStack();
+    const { stack } = chat;
     const page = await open();
     await signIn(page, stack);
     const organization = await stack.admin("POST", "/api/organizations", {

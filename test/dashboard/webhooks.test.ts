@@ -2,6 +2,7 @@
 import { Webhook } from "standardwebhooks";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { withSharedChatStack } from "../support/chat-stack.ts";
 import { waitFor } from "../support/wait.ts";
 import { slackMessage } from "../support/webhook-format-schemas.ts";
 import {
@@ -9,15 +10,11 @@ import {
   startWebhookReceiver,
   type WebhookReceiver,
 } from "../support/webhook-receiver.ts";
-import { withStack } from "../support/with-stack.ts";
 import { CHROMIUM, expectAccessible, SKIPPED_WHY, unfold, withBrowser } from "./browser.ts";
 import { openOwnOrganization } from "./own-organization.ts";
 
 describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
-  const getStack = withStack({
-    upstreams: [{ name: "local", url: "http://127.0.0.1:9", path_prefix: "/v1" }],
-    overrides: { notifications: { webhooks: { allow_private_networks: true } } },
-  });
+  const chat = withSharedChatStack();
   const open = withBrowser();
 
   describe("further webhooks", () => {
@@ -28,7 +25,7 @@ describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
     let base = "";
     beforeAll(async () => {
       receiver = await startWebhookReceiver();
-      ({ page, api, base } = await openOwnOrganization(getStack(), open));
+      ({ page, api, base } = await openOwnOrganization(chat.stack, open));
     });
 
     it("are added for Slack with a choice of alerts, tested, changed, and say what is wrong with them", async () => {
@@ -56,7 +53,7 @@ describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
       expect(await section.textContent()).toContain(
         "100 % of a budget, 100 % of a hard cap, forecast above a limit",
       );
-      const { notifications } = await getStack().admin("GET", api);
+      const { notifications } = await chat.stack.admin("GET", api);
       expect(notifications).toMatchObject({
         webhooks: [
           {
@@ -69,10 +66,10 @@ describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
 
     it("with the channel off the dashboard shows no alert and no badge, and the webhooks hear of them", async () => {
       receiver.received.length = 0;
-      await getStack().admin("PATCH", api, { notifications: { dashboard: false } });
-      const { id: keyId } = await getStack().admin("POST", `${api}/keys`, { name: "ci", budget_cents: 100 });
+      await chat.stack.admin("PATCH", api, { notifications: { dashboard: false } });
+      const { id: keyId } = await chat.stack.admin("POST", `${api}/keys`, { name: "ci", budget_cents: 100 });
       const correction = { amount_cents: 100, reason: "test", key_id: String(keyId) };
-      await getStack().admin("POST", `${api}/spend-corrections`, correction);
+      await chat.stack.admin("POST", `${api}/spend-corrections`, correction);
       await waitFor("the message", () => receiver.received[0] ?? null, { timeoutMs: 20_000 });
       expect(slackMessage.parse(receiver.received[0]!.event).text).toContain("100% of the");
       await page.goto(`${base}/alerts`);
@@ -95,7 +92,7 @@ describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
       await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
       await page.getByText("Saved.").waitFor();
       await page.getByText("Slack, Microsoft Teams and PagerDuty can also receive").waitFor();
-      expect(await getStack().admin("GET", api)).toMatchObject({ notifications: { webhooks: [] } });
+      expect(await chat.stack.admin("GET", api)).toMatchObject({ notifications: { webhooks: [] } });
     });
   });
 
@@ -108,7 +105,7 @@ describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
     let secret = "";
     beforeAll(async () => {
       receiver = await startWebhookReceiver();
-      ({ page, api, base } = await openOwnOrganization(getStack(), open));
+      ({ page, api, base } = await openOwnOrganization(chat.stack, open));
       await page.goto(`${base}/settings`);
       await unfold(page, "Alerts go to");
       await page.getByLabel("Webhook URL").fill(receiver.url);
@@ -143,9 +140,9 @@ describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
     });
 
     it("sends an alert again, which the receiver sees under the same id", async () => {
-      const { id: keyId } = await getStack().admin("POST", `${api}/keys`, { name: "ci", budget_cents: 100 });
+      const { id: keyId } = await chat.stack.admin("POST", `${api}/keys`, { name: "ci", budget_cents: 100 });
       receiver.received.length = 0;
-      await getStack().admin("POST", `${api}/spend-corrections`, {
+      await chat.stack.admin("POST", `${api}/spend-corrections`, {
         amount_cents: 85,
         reason: "test",
         key_id: String(keyId),

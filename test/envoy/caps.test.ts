@@ -117,7 +117,7 @@ describe("a key's hard cap", () => {
 
 describe("an organization's hard cap", () => {
   it("refuses with the published 402 whichever of its keys has spent the money", async () => {
-    const key = await chat.stack.createKey({}, { name: "Acme", limits: monthLimits({ cap: 30 }) });
+    const key = await chat.stack.createKey({}, { name: "Globex", limits: monthLimits({ cap: 30 }) });
     const other = await addKey(chat.stack, key, { limits: monthLimits({ cap: 1_000 }) });
     answerTwentyCents();
     await sendGold(key);
@@ -129,7 +129,7 @@ describe("an organization's hard cap", () => {
         status: 402,
         type: "billing_error",
         code: "org_hard_cap_reached",
-        message: `Monthly hard cap of 0.30 USD for organization "Acme" reached: 0.40 USD spent in ${name}. Raise it in the organization's inference settings, or wait until ${resetsAt}.`,
+        message: `Monthly hard cap of 0.30 USD for organization "Globex" reached: 0.40 USD spent in ${name}. Raise it in the organization's inference settings, or wait until ${resetsAt}.`,
         breaches: [],
       });
       expect(readError(refused)).toMatchObject({
