@@ -185,7 +185,7 @@ function createUpstreamClusters(config: Config, places: AuthorityPlaces): EnvoyN
     const models = config.catalog.filter((model) => model.upstream === upstream.name);
     return createUpstreamCluster(upstream, {
       credentials: listCredentialFiles(upstream, places.secretsDirectory),
-      // Of the upstream itself, too: its first model may come with a reload, when Envoy has its cluster.
+      // The upstream counts as well: its first model may come with a reload, when Envoy already has the cluster.
       speaksMessages: [upstream, ...models].some(({ protocols }) => protocols?.includes("messages")),
       pinsSessions: models.some((model) => pinsSessions(model, upstream)),
       ...places,
