@@ -8,6 +8,7 @@ import { checkFilters } from "../../src/operation/doctor/check-envoy.ts";
 import type { DoctorFinding } from "../../src/operation/doctor/finding.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
 import { type ScriptedUpstream, startUpstream } from "../support/upstream.ts";
+import { waitFor } from "../support/wait.ts";
 import { withStack } from "../support/with-stack.ts";
 import { createDoctorWorld, type DoctorWorld, type Report } from "./doctor/provocation.ts";
 import { callCli } from "./call-cli.ts";
@@ -62,8 +63,12 @@ describe("inference-gateway doctor, where nothing runs", () => {
   });
 
   it("finds a sound Redis in order: reachable, persistent, without eviction, fast, with the right time", async () => {
-    const report = await world.examine();
-    for (const part of ["version", "persistence", "latency"]) {
+    // On a machine that others use, too, Redis may be slow for a moment.
+    const report = await waitFor("a quick Redis", async () => {
+      const examined = await world.examine();
+      return findingOf(examined, "redis.latency").level === "ok" && examined;
+    });
+    for (const part of ["version", "persistence"]) {
       expect(findingOf(report, `redis.${part}`)).toMatchObject({ level: "ok" });
     }
     expect(findingOf(report, "redis.eviction").level).toBe("ok");

@@ -1,6 +1,6 @@
 /** What the SDKs for Python read of what strict caps leave room for: in the refusal, and in an answer that was shrunk. */
 import { describe, expect, it } from "vitest";
-import { withSharedChatStack } from "../support/chat-stack.ts";
+import { withChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
 import { withPython } from "../support/python.ts";
 import { textCompletion } from "../support/scripted-answer.ts";
@@ -8,7 +8,8 @@ import { CLIENTS } from "./clients.ts";
 import { proves } from "./proofs.ts";
 import { monthLimits } from "../support/month-limits.ts";
 
-const chat = withSharedChatStack();
+// One worker: what it has learned of a prompt, another one may not know yet.
+const chat = withChatStack();
 const player = withPython("rate_limit.py");
 const ASKED = 8_000;
 const SENTENCE = /You requested up to 8000 tokens, but can only afford (\d+)\./u;

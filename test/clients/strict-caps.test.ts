@@ -1,6 +1,6 @@
 /** What the SDKs for Node read of what strict caps leave room for: in the refusal, and in an answer that was shrunk. */
 import { describe, expect, it } from "vitest";
-import { withSharedChatStack } from "../support/chat-stack.ts";
+import { withChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
 import { textCompletion } from "../support/scripted-answer.ts";
 import { catchApiError, messageParams, SDKS, textOf } from "./anthropic-sdks.ts";
@@ -8,7 +8,8 @@ import { createOpenAi, OPENAI_SDKS } from "./openai-sdks.ts";
 import { proves } from "./proofs.ts";
 import { monthLimits } from "../support/month-limits.ts";
 
-const chat = withSharedChatStack();
+// One worker: what it has learned of a prompt, another one may not know yet.
+const chat = withChatStack();
 const ASKED = 8_000;
 /** Five cents, which are less than 5,000 tokens of answer. */
 const createCapped = (onCap: "refuse" | "shrink") =>
