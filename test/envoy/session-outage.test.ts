@@ -48,6 +48,7 @@ it("are not compared while Redis is away, and count what they have cost when it 
     Array.from({ length: 4 }, async () => (await post(key, "run 1")).status),
   );
   await stack.redis.restart();
+  await waitFor("this process's own connection", () => stack.store.timeMs());
   expect(statuses).toEqual([200, 200, 200, 200]);
   await waitFor("the spool to be sent", async () => (await spentBy(key, "run 1")) === 5n * COST, {
     timeoutMs: 30_000,
