@@ -32,23 +32,20 @@ export function typed(message: string, fields: EnvoyNode = {}): EnvoyNode {
 
 /** Returns the value without comments and wrappers. */
 export function plain(value: EnvoyValue): unknown {
-  if (value instanceof OneLine) return plain(value.value);
-  if (Array.isArray(value)) return value.map((item: EnvoyValue) => plain(item));
-  if (typeof value !== "object" || value === null) return value;
-  const fields = Object.entries(value).filter(([name]) => !name.startsWith("#"));
-  return Object.fromEntries(fields.map(([name, field]) => [name, plain(field)]));
+  return withoutComments(value, (wrapped) => plain(wrapped.value));
 }
 
 /** Returns the part without comments, printed as before. */
 export function omitComments(node: EnvoyNode): EnvoyNode {
-  const fields = Object.entries(node).filter(([name]) => !name.startsWith(COMMENT_MARK));
-  return Object.fromEntries(fields.map(([name, field]) => [name, omitInValue(field)]));
+  return withoutComments(node, (wrapped) => wrapped) as EnvoyNode;
 }
 
-function omitInValue(value: EnvoyValue): EnvoyValue {
-  if (isList(value)) return value.map(omitInValue);
-  if (typeof value !== "object" || value === null || value instanceof OneLine) return value;
-  return omitComments(value);
+function withoutComments(value: EnvoyValue, onWrapped: (wrapped: OneLine) => unknown): unknown {
+  if (value instanceof OneLine) return onWrapped(value);
+  if (isList(value)) return value.map((item) => withoutComments(item, onWrapped));
+  if (typeof value !== "object" || value === null) return value;
+  const fields = Object.entries(value).filter(([name]) => !name.startsWith(COMMENT_MARK));
+  return Object.fromEntries(fields.map(([name, field]) => [name, withoutComments(field, onWrapped)]));
 }
 
 /** Returns these fields of a part, with their comments. */
