@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import { callCli } from "../cli/call-cli.ts";
 import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
-import { catalogEntry, CHAT_MODEL } from "../support/gateway-config.ts";
+import { catalogEntry, CHAT_MODEL, replaceConfigFile } from "../support/gateway-config.ts";
 import { findWorkerPid, waitForNewWorker } from "../support/gateway-processes.ts";
 import { parseMetrics, sumOf } from "../support/metrics-page.ts";
 import { textCompletion } from "../support/scripted-answer.ts";
@@ -60,11 +60,9 @@ describe("a changed gateway.yaml under a running stack", () => {
   /** In one step, as editors do; resolves when the running gateway has dealt with it. */
   async function write(content: FileContent): Promise<ConfigurationState> {
     const { configFile } = stack();
-    const text = stringify(content);
-    if (readFileSync(configFile, "utf8") === text) return readState();
+    if (readFileSync(configFile, "utf8") === stringify(content)) return readState();
     const before = JSON.stringify(await readState());
-    writeFileSync(`${configFile}.new`, text);
-    renameSync(`${configFile}.new`, configFile);
+    replaceConfigFile(configFile, content);
     return waitForState((state) => JSON.stringify(state) !== before);
   }
   const waitForState = (isWanted: (state: ConfigurationState) => boolean): Promise<ConfigurationState> =>

@@ -16,7 +16,7 @@ import {
   waitForTokenizer,
 } from "./metering-figures.ts";
 
-/** Of whose tokens no other file tells the gateway. */
+/** Model that no other file uses, so the gateway has learned nothing of its tokens. */
 const ABORTED_MODEL = "acme/aborted";
 const NOWHERE_MODEL = "acme/nowhere";
 const IMPATIENT_MODEL = "acme/impatient";

@@ -1,9 +1,14 @@
-import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { parse, stringify } from "yaml";
+import { parse } from "yaml";
 import { CHAT_PATH, chatBody, withSharedChatStack } from "../support/chat-stack.ts";
-import { catalogEntry, CHAT_MODEL, CHAT_UPSTREAM_MODEL } from "../support/gateway-config.ts";
+import {
+  catalogEntry,
+  CHAT_MODEL,
+  CHAT_UPSTREAM_MODEL,
+  replaceConfigFile,
+} from "../support/gateway-config.ts";
 import { type HttpAnswer, readError, send as sendTo } from "../support/http.ts";
 import { waitFor } from "../support/wait.ts";
 import { messagesBody, MESSAGES_PATH, readRequest, readUsageTotals } from "./metering-figures.ts";
@@ -131,8 +136,7 @@ describe("an alias of the catalog", () => {
       };
       const [, second] = content.catalog;
       if (second !== undefined) second.aliases = aliases;
-      writeFileSync(`${configFile}.new`, stringify(content));
-      renameSync(`${configFile}.new`, configFile);
+      replaceConfigFile(configFile, content);
     };
     const isAnswered = (status: number) => async () => {
       const send = () => chat.send({ body: chatBody({ model: "fresh-name" }) });

@@ -19,7 +19,7 @@ const named = (processes: readonly NotedProcess[], name: string): NotedProcess =
   return found;
 };
 
-/** Of a Redis that leaves its core to who has woken it. */
+/** Checks that a process (Redis) leaves its core to the one that has just woken it. */
 function expectBatch(pid: number): void {
   // proc_pid_stat(5): the fields after the name begin with the third, the policy is the 41st.
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

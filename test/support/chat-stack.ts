@@ -1,9 +1,9 @@
 /** What most tests of the chat route want: one scripted upstream behind one stack, and a key with room. */
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { parse, stringify } from "yaml";
+import { parse } from "yaml";
 import { findFreePort } from "./free-port.ts";
-import { catalogEntry, type CatalogEntry, CHAT_MODEL } from "./gateway-config.ts";
+import { catalogEntry, type CatalogEntry, CHAT_MODEL, replaceConfigFile } from "./gateway-config.ts";
 import { listProcesses } from "./gateway-processes.ts";
 import { type HttpAnswer, send, type SendOptions } from "./http.ts";
 import { type Stack, type StackOptions, startStack } from "./stack.ts";
@@ -85,18 +85,17 @@ async function startShared(): Promise<Shared> {
 }
 
 /** Resolves when every process of the gateway has the catalog. */
-async function replaceCatalog({ configFile, admin, adminUrl }: Stack, catalog: readonly CatalogEntry[]) {
-  const { catalog_since: before } = await admin("GET", "/api/configuration");
-  const content = parse(readFileSync(configFile, "utf8")) as object;
-  writeFileSync(`${configFile}.new`, stringify({ ...content, catalog }));
-  renameSync(`${configFile}.new`, configFile);
-  for (const pid of listProcesses(configFile, "serve")) process.kill(pid, "SIGHUP");
+async function replaceCatalog(stack: Stack, catalog: readonly CatalogEntry[]) {
+  const { catalog_since: before } = await stack.admin("GET", "/api/configuration");
+  const content = parse(readFileSync(stack.configFile, "utf8")) as object;
+  replaceConfigFile(stack.configFile, { ...content, catalog });
+  for (const pid of listProcesses(stack.configFile, "serve")) process.kill(pid, "SIGHUP");
   await waitFor("the catalog to be replaced", async () => {
-    const { catalog_since: since } = await admin("GET", "/api/configuration");
+    const { catalog_since: since } = await stack.admin("GET", "/api/configuration");
     return since !== before;
   });
   // Each process reports its metrics after what it was sent before.
-  await send(adminUrl, { path: "/metrics" });
+  await send(stack.adminUrl, { path: "/metrics" });
 }
 
 function listUpstreams({ url }: ScriptedUpstream): StackOptions["upstreams"] {

@@ -1,4 +1,6 @@
 /** The `gateway.yaml` of a stack under test, as plain objects. */
+import { renameSync, writeFileSync } from "node:fs";
+import { stringify } from "yaml";
 import { byExtent } from "./extent.ts";
 
 /** One entry of `upstreams`, as in the file. */
@@ -73,6 +75,12 @@ export function mergeConfig(base: object, overrides: object): Record<string, unk
     merged[key] = isPlainObject(before) && isPlainObject(value) ? mergeConfig(before, value) : value;
   }
   return merged;
+}
+
+/** Replaces the file in one step, as editors do. */
+export function replaceConfigFile(configFile: string, content: object): void {
+  writeFileSync(`${configFile}.new`, stringify(content));
+  renameSync(`${configFile}.new`, configFile);
 }
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {

@@ -16,7 +16,7 @@ export const ROWS: readonly string[] = [
 ];
 
 export interface Amount {
-  /** Of each gateway. */
+  /** Workers of each gateway. */
   readonly workers: number;
   readonly connections: number;
   /** Requests of a fresh worker that are measured as cold. */

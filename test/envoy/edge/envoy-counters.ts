@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { WORKER_CLUSTERS } from "../../../src/envoy/names.ts";
 import type { Stack } from "../../support/stack.ts";
 
-/** Of the workers, over both clusters; 0 as long as Envoy has none of that name. */
+/** Counter of the workers, over both clusters; 0 as long as Envoy has none of that name. */
 export async function readSidecarCounter(stack: Stack, name: string): Promise<number> {
   const adminSocket = adminSocketOf(stack);
   const counts = await Promise.all(
@@ -13,7 +13,7 @@ export async function readSidecarCounter(stack: Stack, name: string): Promise<nu
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** Of one cluster; 0 as long as Envoy has none of that name. */
+/** Counter of one cluster; 0 as long as Envoy has none of that name. */
 export async function readClusterCounter(
   adminSocket: string,
   cluster: string,
