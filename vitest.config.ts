@@ -27,12 +27,11 @@ const maxStoreWorkers = maxWorkers + 1;
 const maxStackWorkers = maxWorkers * 2;
 
 /** Groups of projects run one after another, the quick ones first; the files of a group share the cores. */
-const UNITS = 1;
-const STORES = 2;
-const STACKS = 3;
-const WAITING = 4;
-const FAULTS = 5;
-const HOSTILE = 6;
+const STORES = 1;
+const STACKS = 2;
+const WAITING = 3;
+const FAULTS = 4;
+const HOSTILE = 5;
 
 /** Of the store's files, those that run on a cluster on each push: each script in one of them (shared-cluster.ts). */
 const ON_CLUSTER =
@@ -70,7 +69,9 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["test/unit/**/*.test.ts", "test/property/**/*.test.ts"],
-          sequence: { groupOrder: UNITS },
+          // Beside the store's files, some of which mostly wait.
+          maxWorkers: maxStoreWorkers,
+          sequence: { groupOrder: STORES },
         },
       },
       {

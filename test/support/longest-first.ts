@@ -75,19 +75,20 @@ export const LONG_FILES: Readonly<Record<string, number>> = {
 };
 
 /**
- * Within a project the longest files first, so that a run does not end with one of them alone on a core. A fresh clone
- * has no record of durations, and vitest takes the size of a file in its place.
+ * Sorts the longest files first within a project, and of projects that run at once the one with the longest file first, so
+ * that a run does not end with one file alone on a core. vitest keeps a process only while the next file is of the same
+ * project. A fresh clone has no record of durations, and vitest takes the size of a file in its place.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const seconds = (file: TestSpecification): number =>
-      LONG_FILES[relative(this.ctx.config.root, file.moduleId)] ?? 0;
-    const projectsInOrder = [...new Set(sorted.map(({ project }) => project))];
-    return projectsInOrder.flatMap((project) =>
+    const seconds = (file: TestSpecification | undefined): number =>
+      LONG_FILES[relative(this.ctx.config.root, file?.moduleId ?? "")] ?? 0;
+    const longestFirst = [...new Set(sorted.map(({ project }) => project))].map((project) =>
       sorted
         .filter((file) => file.project === project)
         .toSorted((one, other) => seconds(other) - seconds(one)),
     );
+    return longestFirst.toSorted(([one], [other]) => seconds(other) - seconds(one)).flat();
   }
 }
