@@ -2,7 +2,6 @@
 import { randomUUID } from "node:crypto";
 import { Agent } from "node:http";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
 import { withChatStack } from "../support/chat-stack.ts";
 import { readError } from "../support/http.ts";
@@ -14,8 +13,6 @@ const WORKERS = 4;
 const CONNECTIONS = 24;
 /** Before and after a change: enough for each connection and each worker several times. */
 const REQUESTS = 100;
-/** Between the requests of a connection, where a load waits for a clock. */
-const PAUSE_MS = 100;
 const chat = withChatStack(() => ({ workers: WORKERS }));
 const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
 afterAll(() => agent.destroy());
@@ -29,14 +26,13 @@ interface Seen {
 }
 
 /** One request after the other on each connection, until `stop`. */
-function startLoad(key: string, pauseMs: number | null = null): { seen: Seen[]; stop: () => Promise<void> } {
+function startLoad(key: string): { seen: Seen[]; stop: () => Promise<void> } {
   const seen: Seen[] = [];
   const load = runLoad(CONNECTIONS, async () => {
     const atMs = performance.now();
     const answer = await chat.stack.send({ path: "/v1/models", key, agent });
     const outcome = answer.status === 200 ? "200" : `${answer.status} ${readError(answer).code}`;
     seen.push({ atMs, answeredAtMs: performance.now(), outcome });
-    if (pauseMs !== null) await wait(pauseMs);
   });
   return { seen, ...load };
 }
@@ -174,7 +170,7 @@ describe("on the very next request on every worker", () => {
 describe("by the clock of Redis", () => {
   /** Sends until the first refusal, then some more: when it came, and whether anything passed after it. */
   async function waitForRefusal(key: string) {
-    const load = startLoad(key, PAUSE_MS);
+    const load = startLoad(key);
     const refused = () => load.seen.filter(({ outcome }) => outcome !== "200");
     await waitFor("a refusal", () => refused().length > REQUESTS);
     await load.stop();
