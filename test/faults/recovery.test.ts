@@ -1,5 +1,6 @@
 /** What an operator does after an outage: `usage verify`, `usage rebuild`, start. Nothing of it charges twice. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { firstOnPush } from "../support/extent.ts";
 import type { CreatedKey } from "../support/test-key.ts";
 import { ROUTES, sendOne } from "./fault-load.ts";
 import {
@@ -13,7 +14,7 @@ import {
 import { START_TIMEOUT_MS } from "./machine.ts";
 import { rebuildOnHost, verifyOnHost } from "./usage-commands.ts";
 
-const WORKER_COUNTS = [1, 2];
+const WORKER_COUNTS = firstOnPush([2, 1]);
 const REQUESTS = 5;
 /** Each of a hundred tokens and one generated. */
 const REQUESTS_CENTS = 510n;
@@ -109,7 +110,7 @@ const RECOVERED = {
   again: { kinds: [], addedMicrocents: 0n },
 };
 
-describe("with one worker and with two", () => {
+describe(`with ${WORKER_COUNTS.join(" and ")} workers`, () => {
   it("what lies in a spool when Redis is back is charged once, though the rebuild has put it in before it is sent", async () => {
     const found = await Promise.all(stacks.map((faults) => recover(faults, { isOlder: false })));
     const spent = [REQUESTS_CENTS, 2n * REQUESTS_CENTS, 2n * REQUESTS_CENTS];
