@@ -2,10 +2,13 @@
  * Every command in the documents is run as printed, on a real stack, or is in a list that says why not and which test runs
  * it instead. The commands of a page run in order in one shell, so a page sets its own variables; each page begins with a
  * new organization Acme, as first-cap.md leaves it. The commands of first-cap.md have a test that compares their output.
+ * On each push the shell has `inference-gateway` run in this process: as a program, each takes a third of a second of a core.
  */
 import { execFile } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -13,6 +16,7 @@ import { startDemoUpstream } from "../../src/operation/demo/upstream.ts";
 import { CHAT_PATH } from "../support/chat-stack.ts";
 import { listCommands, reasonOf } from "../support/documented-commands.ts";
 import { listCodeBlocks } from "../support/documents.ts";
+import { byExtent } from "../support/extent.ts";
 import { CHAT_MODEL, catalogEntry } from "../support/gateway-config.ts";
 import { waitFor } from "../support/wait.ts";
 import { withStack } from "../support/with-stack.ts";
@@ -57,6 +61,29 @@ beforeAll(async () => {
   await waitFor("the request log", () => existsSync(join(stack.dir, "data/requests")));
 });
 afterAll(() => upstream.close());
+
+/** Runs the command line that a shell sends: environment, an empty entry, folder, arguments. Answers a script of its outcome. */
+const commands = createServer(async (request, response) => {
+  const entries = (await text(request)).split("\0");
+  const end = entries.indexOf("");
+  const env = Object.fromEntries(
+    entries
+      .slice(0, end)
+      .map((entry) => [entry.slice(0, entry.indexOf("=")), entry.slice(entry.indexOf("=") + 1)]),
+  );
+  const [cwd = "", ...args] = entries.slice(end + 1, -1);
+  const { code, stdout, stderr } = await callCli(args, { cwd, env });
+  response.end(`printf %s ${quote(stdout)}; printf %s ${quote(stderr)} >&2; return ${code}`);
+});
+const quote = (words: string) => `'${words.replaceAll("'", "'\\''")}'`;
+const socketOf = (dir: string) => join(dir, "commands.sock");
+beforeAll(() => new Promise<void>((resolve) => commands.listen(socketOf(getStack().dir), resolve)));
+afterAll(() => commands.close());
+
+const IN_THIS_PROCESS = `inference-gateway() {
+  eval "$({ env -0; printf '\\0'; printf '%s\\0' "$PWD" "$@"; } | command curl --silent --fail --unix-socket "$COMMANDS" --data-binary @- http://commands/)"
+}
+`;
 
 /** Limits that first-cap.md sets, and no example of another page undoes. */
 const MONTHLY = { hard_cap_cents: 10_000, budget_cents: 8_000 };
@@ -108,11 +135,12 @@ function runAsItStands(script: string): Promise<{ stdout: string }> {
     IGW_ADMIN_URL: adminUrl,
     IGW_ADMIN_TOKEN: adminToken,
     IGW_OPERATOR_TOKEN: adminToken,
+    COMMANDS: socketOf(dir),
   });
   // curl takes an error's status for a success.
   const strict = `curl() { command curl --silent --show-error --fail-with-body "$@"; }
 npx() { "$@"; }
-`;
+${byExtent({ push: IN_THIS_PROCESS, nightly: "" })}`;
   return run("bash", ["-euo", "pipefail", "-c", strict + moved], { cwd: dir, env, timeout: PAGE_TIMEOUT_MS });
 }
 
