@@ -5,18 +5,22 @@
 import { describe, expect, it } from "vitest";
 import { describeAnswer, summarizeError } from "../support/answer-checks.ts";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
+import { byExtent } from "../support/extent.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
 import type { HttpAnswer } from "../support/http.ts";
 import { finishChunk, textChunk, textCompletion } from "../support/scripted-answer.ts";
 import { createGate } from "../support/wait.ts";
 
 const MEBIBYTE = 1024 ** 2;
+/** Of the usual limits and sizes: each larger one takes a core for seconds. */
+const SCALE = byExtent({ push: 1 / 4, nightly: 1 });
+const LIMITS = { max_body_bytes: 32 * MEBIBYTE * SCALE, max_buffered_bytes: 256 * MEBIBYTE * SCALE };
 const OTHERS_REQUESTS = 42;
 const HOSTILE_REQUESTS = 12;
-const LARGE_BYTES = 30 * MEBIBYTE;
+const LARGE_BYTES = 30 * MEBIBYTE * SCALE;
 
 describe("of a worker's budget", () => {
-  const chat = withChatStack();
+  const chat = withChatStack(() => ({ overrides: { limits: LIMITS } }));
 
   /** Small ones at once, then a large body and a large answer. */
   async function askAsAnother(): Promise<string[]> {
@@ -66,7 +70,9 @@ describe("of a worker's budget", () => {
       const hostile = await chat.stack.createKey();
       const gate = createGate();
       const events = [textChunk("begun"), gate, finishChunk()];
-      const tools = [{ type: "function", name: "f", description: "x".repeat(12 * MEBIBYTE), parameters: {} }];
+      const tools = [
+        { type: "function", name: "f", description: "x".repeat(12 * MEBIBYTE * SCALE), parameters: {} },
+      ];
       const body = { model: CHAT_MODEL, stream: true, input: "hi", tools };
       chat.upstream.answer({ kind: "events", events });
       // At once: each body that finds no room waits for twenty seconds before it is refused.
