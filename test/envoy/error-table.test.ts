@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { ERRORS, type ErrorCode, GatewayError } from "../../src/shared/contract/errors.ts";
 import type { ProtocolName } from "../../src/data-path/translation/client-protocol.ts";
 import { withChatStack } from "../support/chat-stack.ts";
+import { firstOnPush } from "../support/extent.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { catalogEntry, TEST_PRICES } from "../support/gateway-config.ts";
 import {
@@ -67,7 +68,9 @@ describe.each(ROUTES)("on $path", (route) => {
     const response = await row.provoke(createProvocation(chat, route));
     expect(read(response)).toEqual(expected(code, row, route));
   });
+});
 
+describe.each(firstOnPush(ROUTES))("on $path", (route) => {
   it("gateway_unavailable has the same when a worker dies with the request in hand", async () => {
     const response = await LOST_REQUEST.provoke(createProvocation(chat, route));
     expect(read(response)).toEqual(expected("gateway_unavailable", LOST_REQUEST, route));
