@@ -10,6 +10,7 @@ import { type HttpAnswer, send } from "../support/http.ts";
 import { signInAtProvider, WebClient, type WebAnswer } from "../support/oidc/web-client.ts";
 import { cookieOf, createPageClient, formTokenOf } from "../support/page-client.ts";
 import { createDeferred } from "../../src/shared/event-loop/deferred.ts";
+import { callCli } from "./call-cli.ts";
 import { type CliResult, runCli } from "./run-cli.ts";
 
 let under: SignInUnderTest;
@@ -28,7 +29,7 @@ afterEach(() => rmSync(home, { recursive: true }));
 
 const fileOf = () => join(home, "inference-gateway", "login.json");
 const environment = () => ({ XDG_CONFIG_HOME: home });
-const igw = (args: string) => runCli(args.split(" "), { env: environment() });
+const igw = (args: string) => callCli(args.split(" "), { env: environment() });
 const tokenOf = () => (JSON.parse(readFileSync(fileOf(), "utf8")) as { token: string }).token;
 
 interface Waiting {
@@ -38,11 +39,11 @@ interface Waiting {
   readonly ended: Promise<CliResult>;
 }
 
-/** The command, once it waits for the browser. */
-async function begin(): Promise<Waiting> {
+/** The command, once it waits for the browser; in this process, no other command runs meanwhile. */
+async function begin(run = runCli): Promise<Waiting> {
   const asked = createDeferred<Omit<Waiting, "ended">>();
   let seen = "";
-  const ended = runCli(["login", "--oidc", "--no-browser", "--admin-url", under.url], {
+  const ended = run(["login", "--oidc", "--no-browser", "--admin-url", under.url], {
     env: environment(),
     onStderr(text) {
       seen += text;
@@ -85,7 +86,7 @@ async function signInFrom(page: string, login: string): Promise<{ client: WebCli
 }
 
 async function logIn(login: string): Promise<CliResult> {
-  const { page, ended } = await begin();
+  const { page, ended } = await begin(callCli);
   const { client } = await signInFrom(page, login);
   const answer = await land(await allow(client, page));
   expect(answer.status).toBe(200);
