@@ -12,6 +12,7 @@ import { findWorker, readEnvoyAdmin } from "../../envoy/access/worker-processes.
 import { CHAT_PATH, chatBody } from "../../support/chat-stack.ts";
 import { startChild } from "../../support/child.ts";
 import { textCompletion } from "../../support/scripted-answer.ts";
+import { catalogEntry } from "../../support/gateway-config.ts";
 import { type EditableBootstrap, startSideEnvoy } from "../../support/side-envoy.ts";
 import { type Stack, startStack } from "../../support/stack.ts";
 import { type ScriptedUpstream, startUpstream } from "../../support/upstream.ts";
@@ -22,25 +23,42 @@ type Filter = Record<string, unknown> & { name: string; typed_config: Record<str
 const AUTHZ = "envoy.filters.http.ext_authz";
 const PROC = "envoy.filters.http.ext_proc";
 
-let running: { readonly stack: Stack; readonly upstream: ScriptedUpstream } | null = null;
+interface Running {
+  readonly stack: Stack;
+  /** Of `local`. */
+  readonly upstream: ScriptedUpstream;
+  /** Answers health checks. */
+  readonly healthy: ScriptedUpstream;
+}
 
-/** One gateway and its upstream for all of these, started when the first wants them. */
-async function getRunning(): Promise<NonNullable<typeof running>> {
+let running: Running | null = null;
+/** Its refusals are counted by themselves. */
+export const OTHER_MODEL = "acme/other";
+
+/** One gateway and its upstreams for all findings of processes and upstreams, started when the first wants them. */
+export async function getRunning({ closedPort }: DoctorWorld): Promise<Running> {
   if (running === null) {
-    const upstream = await startUpstream();
-    const stack = await startStack({
-      upstreams: [{ name: "local", url: upstream.url, path_prefix: "/v1" }],
-    });
-    running = { stack, upstream };
+    const [upstream, healthy] = [await startUpstream(), await startUpstream()];
+    healthy.answer({ kind: "json", body: {} });
+    const gone = (host: string) => ({ url: `http://${host}:${closedPort}` });
+    const checked = { path_prefix: "/v1", health_check: { path: "/health", interval_seconds: 1 } };
+    const upstreams = [
+      { name: "local", url: upstream.url, path_prefix: "/v1" },
+      { name: "half", endpoints: [{ url: healthy.url }, gone("127.0.0.2")], ...checked },
+      { name: "gone", endpoints: [gone("127.0.0.1"), gone("127.0.0.2")], ...checked },
+    ];
+    const catalog = [catalogEntry(), catalogEntry({ id: OTHER_MODEL })];
+    running = { stack: await startStack({ upstreams, catalog }), upstream, healthy };
   }
   return running;
 }
 
-const getStack = async (): Promise<Stack> => (await getRunning()).stack;
+const getStack = async (world: DoctorWorld): Promise<Stack> => (await getRunning(world)).stack;
 
 export async function stopProcesses(): Promise<void> {
   await running?.stack.stop();
   await running?.upstream.close();
+  await running?.healthy.close();
 }
 
 /** Another Envoy, whose bootstrap is the rendered one but for this change. */
@@ -48,7 +66,7 @@ async function examineEdited(
   world: DoctorWorld,
   edit: (bootstrap: EditableBootstrap) => void,
 ): Promise<Report> {
-  const stack = await getStack();
+  const stack = await getStack(world);
   const dir = await world.createFolder();
   const bootstrap = await readFile(join(stack.dir, "run/envoy.yaml"), "utf8");
   const envoy = await startSideEnvoy({ bootstrap, edit, dir, name: "envoy-admin" });
@@ -108,7 +126,7 @@ function orderEnvoy(socketPath: string, path: string): Promise<void> {
 
 /** Envoy's admin interface by a proxy that changes the version. */
 async function examineOlderEnvoy(world: DoctorWorld): Promise<Report> {
-  const stack = await getStack();
+  const stack = await getStack(world);
   const dir = await world.createFolder();
   const proxy = createServer((call, answer) => {
     void readEnvoyAdmin(join(stack.dir, "run"), call.url ?? "/").then((text) =>
@@ -124,7 +142,7 @@ async function examineOlderEnvoy(world: DoctorWorld): Promise<Report> {
 }
 
 async function examineDrainingEnvoy(world: DoctorWorld): Promise<Report> {
-  const stack = await getStack();
+  const stack = await getStack(world);
   const socket = join(stack.dir, "run/envoy-admin.sock");
   await orderEnvoy(socket, "/healthcheck/fail");
   try {
@@ -136,7 +154,7 @@ async function examineDrainingEnvoy(world: DoctorWorld): Promise<Report> {
 
 /** The running gateway's configuration with one upstream more than its Envoy was started with. */
 async function examineNewUpstream(world: DoctorWorld): Promise<Report> {
-  const stack = await getStack();
+  const stack = await getStack(world);
   const config = parse(await readFile(stack.configFile, "utf8")) as { upstreams: object[] };
   config.upstreams.push({ name: "added", url: "http://127.0.0.1:9" });
   const file = join(stack.dir, "added.yaml");
@@ -145,7 +163,7 @@ async function examineNewUpstream(world: DoctorWorld): Promise<Report> {
 }
 
 async function examineStoppedWorker(world: DoctorWorld): Promise<Report> {
-  const stack = await getStack();
+  const stack = await getStack(world);
   const pid = findWorker(stack.configFile, 0);
   process.kill(pid, "SIGSTOP");
   try {
@@ -180,7 +198,7 @@ async function examineDrainingWorker(): Promise<Report> {
 
 /** The upstream counts far more tokens than the prompt has bytes: its template takes them. */
 async function examineLargeTemplate(world: DoctorWorld, fields: object = {}): Promise<Report> {
-  const { stack, upstream } = await getRunning();
+  const { stack, upstream } = await getRunning(world);
   const usage = { promptTokens: 5_000, cachedTokens: 0, completionTokens: 1 };
   upstream.answer({ kind: "json", body: textCompletion("x", usage) });
   const { status } = await stack.send({ path: CHAT_PATH, body: chatBody(fields) });

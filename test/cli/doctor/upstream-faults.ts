@@ -4,58 +4,36 @@ import { join } from "node:path";
 import { loadConfig } from "../../../src/shared/config/load.ts";
 import { checkUpstreamState } from "../../../src/operation/doctor/check-upstream-state.ts";
 import { CHAT_PATH, chatBody } from "../../support/chat-stack.ts";
+import { CHAT_MODEL } from "../../support/gateway-config.ts";
 import { openaiError } from "../../support/scripted-answer.ts";
-import { startStack } from "../../support/stack.ts";
 import { startUpstream } from "../../support/upstream.ts";
 import { waitFor } from "../../support/wait.ts";
+import { getRunning, OTHER_MODEL } from "./process-faults.ts";
 import type { DoctorWorld, Provocation, Report } from "./provocation.ts";
 
-/** An upstream of which some endpoints are there. */
-async function examineEndpoints(world: DoctorWorld, isOneUp: boolean, code: string): Promise<Report> {
-  const up = await startUpstream();
-  up.answer({ kind: "json", body: {} });
-  const gone = `http://127.0.0.1:${world.closedPort}`;
-  const stack = await startStack({
-    upstreams: [
-      {
-        name: "local",
-        endpoints: [{ url: isOneUp ? up.url : gone }, { url: gone.replace("127.0.0.1", "127.0.0.2") }],
-        path_prefix: "/v1",
-        health_check: { path: "/health", interval_seconds: 1 },
-      },
-    ],
-  });
-  try {
-    const config = loadConfig(stack.configFile, { secrets: "own" });
-    const isSeen = async (): Promise<boolean> =>
-      (await checkUpstreamState(config)).some((finding) => finding.code === code);
-    await waitFor("Envoy's health checks", isSeen, { timeoutMs: 60_000 });
-    return await world.examineFile(stack.configFile);
-  } finally {
-    await stack.stop();
-    await up.close();
-  }
+/** An upstream of which all endpoints, or one, fail their health check. */
+async function examineEndpoints(world: DoctorWorld, code: string): Promise<Report> {
+  const { stack } = await getRunning(world);
+  const config = loadConfig(stack.configFile, { secrets: "own" });
+  const isSeen = async (): Promise<boolean> =>
+    (await checkUpstreamState(config)).some((finding) => finding.code === code);
+  await waitFor("Envoy's health checks", isSeen, { timeoutMs: 60_000 });
+  return await world.examineFile(stack.configFile);
 }
 
 async function examineRefusal(
   world: DoctorWorld,
   given: number,
   said = "who are you?",
-  count = 1,
+  { count = 1, model = CHAT_MODEL } = {},
 ): Promise<Report> {
-  const upstream = await startUpstream();
-  const stack = await startStack({ upstreams: [{ name: "local", url: upstream.url, path_prefix: "/v1" }] });
-  try {
-    for (let sent = 0; sent < count; sent++) {
-      upstream.answer({ kind: "json", status: given, body: openaiError(said) });
-      const { status } = await stack.send({ path: CHAT_PATH, body: chatBody({}) });
-      if (status !== 502) throw new Error(`expected a 502 for the upstream's ${given}, found ${status}`);
-    }
-    return await world.examineFile(stack.configFile);
-  } finally {
-    await stack.stop();
-    await upstream.close();
+  const { stack, upstream } = await getRunning(world);
+  upstream.answer({ kind: "json", status: given, body: openaiError(said) });
+  for (let sent = 0; sent < count; sent++) {
+    const { status } = await stack.send({ path: CHAT_PATH, body: chatBody({ model }) });
+    if (status !== 502) throw new Error(`expected a 502 for the upstream's ${given}, found ${status}`);
   }
+  return await world.examineFile(stack.configFile);
 }
 
 /** A server of which nothing but its list of models is asked. */
@@ -117,14 +95,15 @@ export const UPSTREAM_FAULTS = {
   upstream_model_unknown: [
     {
       name: "it answers 404",
-      provoke: (world) => examineRefusal(world, 404, "The model `echo-7b` does not exist.", 2),
+      provoke: (world) => examineRefusal(world, 404, "The model `echo-7b` does not exist.", { count: 2 }),
       says: /^acme\/echo-small \(`.+` at local\): the server rejected 2 requests with 404 \(unknown model or path\)/m,
     },
   ],
   upstream_refuses_account: [
     {
       name: "it answers 429 since its account is empty",
-      provoke: (world) => examineRefusal(world, 429, "You exceeded your current quota."),
+      provoke: (world) =>
+        examineRefusal(world, 429, "You exceeded your current quota.", { model: OTHER_MODEL }),
       says: /the server rejected 1 request because of the gateway's account/,
     },
   ],
@@ -158,15 +137,15 @@ export const UPSTREAM_FAULTS = {
   upstream_all_unhealthy: [
     {
       name: "the health check of each endpoint fails",
-      provoke: (world) => examineEndpoints(world, false, "upstream_all_unhealthy"),
-      says: /Envoy considers 2 of 2 endpoints of local unhealthy: 127\.0\.0\.1:\d+ \(fails its health check\)/,
+      provoke: (world) => examineEndpoints(world, "upstream_all_unhealthy"),
+      says: /Envoy considers 2 of 2 endpoints of gone unhealthy: 127\.0\.0\.1:\d+ \(fails its health check\)/,
     },
   ],
   upstream_endpoint_unhealthy: [
     {
       name: "the health check of one endpoint fails",
-      provoke: (world) => examineEndpoints(world, true, "upstream_endpoint_unhealthy"),
-      says: /Envoy considers 1 of 2 endpoints of local unhealthy: 127\.0\.0\.2:\d+ \(fails its health check\)/,
+      provoke: (world) => examineEndpoints(world, "upstream_endpoint_unhealthy"),
+      says: /Envoy considers 1 of 2 endpoints of half unhealthy: 127\.0\.0\.2:\d+ \(fails its health check\)/,
     },
   ],
 } as const satisfies Record<string, readonly Provocation[]>;
