@@ -2,22 +2,16 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, describe, expect, it } from "vitest";
-import { startDemoUpstream } from "../../src/operation/demo/upstream.ts";
+import { describe, expect, it } from "vitest";
+import { withSharedChatStack } from "../support/chat-stack.ts";
 import { listCodeBlocks } from "../support/documents.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
 import { findPython } from "../support/python.ts";
-import { withStack } from "../support/with-stack.ts";
 
 const run = promisify(execFile);
 /** An SDK takes seconds to be imported. */
 const SNIPPET_TIMEOUT_MS = 120_000;
-const upstream = await startDemoUpstream({ host: "127.0.0.1", port: 0 });
-afterAll(() => upstream.close());
-const getStack = withStack({
-  upstreams: [{ name: "demo", url: upstream.url, path_prefix: "/v1" }],
-  catalog: [catalogEntry({ id: "demo/echo", upstream: "demo", capabilities: [] })],
-});
+const chat = withSharedChatStack([catalogEntry({ id: "demo/echo", upstream: "demo", capabilities: [] })]);
 
 const SNIPPETS = listCodeBlocks()
   .filter(({ page }) => ["README.md", "docs/clients.md"].includes(page))
@@ -39,7 +33,7 @@ describe("snippets of SDKs", () => {
   it.each(SNIPPETS)(
     "$page, $language: $begins",
     async ({ page, language, text }) => {
-      const { baseUrl, demoKey } = getStack();
+      const { baseUrl, demoKey } = chat.stack;
       const [program, args] = programOf(
         language,
         text.replaceAll("http://127.0.0.1:10000", baseUrl).replaceAll("sk-igw-…", demoKey),

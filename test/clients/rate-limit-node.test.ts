@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { withChatStack } from "../support/chat-stack.ts";
+import { withSharedChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
 import { messageParams, SDKS, textOf } from "./anthropic-sdks.ts";
 import type { Client } from "./clients.ts";
@@ -7,7 +7,7 @@ import { createOpenAi, OPENAI_SDKS } from "./openai-sdks.ts";
 import { proves, type Route } from "./proofs.ts";
 import { createDrainedKey, OUT_OF, type Refusal, REFUSALS, STOP_WORDS } from "./rate-limit-cases.ts";
 
-const chat = withChatStack(() => ({ workers: 2 }));
+const chat = withSharedChatStack();
 const MESSAGES = [{ role: "user" as const, content: "hello big world" }];
 
 interface Outcome {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { withChatStack } from "../support/chat-stack.ts";
+import { withSharedChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
 import { withPython } from "../support/python.ts";
 import { CLIENTS } from "./clients.ts";
 import { proves } from "./proofs.ts";
 import { createDrainedKey, REFUSALS, STOP_WORDS, useUpTokens } from "./rate-limit-cases.ts";
 
-const chat = withChatStack(() => ({ workers: 2 }));
+const chat = withSharedChatStack();
 const player = withPython("rate_limit.py");
 
 interface Outcome {

@@ -3,6 +3,7 @@ import { lstatSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { withSharedChatStack } from "../support/chat-stack.ts";
 import type { Stack } from "../support/stack.ts";
 import { waitFor } from "../support/wait.ts";
 import { withStack } from "../support/with-stack.ts";
@@ -38,16 +39,16 @@ const HEADS = [
 ];
 
 describe("the access log of a stack", () => {
-  const getStack = withStack({ upstreams: UPSTREAMS });
+  const chat = withSharedChatStack();
 
   it("has lines of at most 4 KiB, whatever a stranger without a key sends", async () => {
-    for (const each of HEADS) expect(await sendRaw(getStack(), each)).toMatch(/^HTTP\/1\.1 40[01] /);
+    for (const each of HEADS) expect(await sendRaw(chat.stack, each)).toMatch(/^HTTP\/1\.1 40[01] /);
     // Last: Envoy writes its lines in order.
-    await sendRaw(getStack(), head("the-last", "x"));
+    await sendRaw(chat.stack, head("the-last", "x"));
     const lines = await waitFor(
       "the lines",
       () => {
-        const text = readFileSync(logOf(getStack()), "utf8");
+        const text = readFileSync(logOf(chat.stack), "utf8");
         return text.includes("/v1/the-last") && text.trimEnd().split("\n");
       },
       { timeoutMs: 30_000 },

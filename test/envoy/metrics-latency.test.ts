@@ -1,13 +1,13 @@
 /** What each stage adds to a request's latency: the histograms' shape and counts, never their times. */
 import { describe, expect, it } from "vitest";
 import { METRICS, type MetricDefinition } from "../../src/shared/telemetry/metric-definitions.ts";
-import { chatBody, CHAT_PATH, withChatStack } from "../support/chat-stack.ts";
+import { chatBody, CHAT_PATH, withSharedChatStack } from "../support/chat-stack.ts";
 import { send } from "../support/http.ts";
 import { parseMetrics, type Sample, sumOf } from "../support/metrics-page.ts";
 import { finishChunk, textChunk, usageChunk } from "../support/scripted-answer.ts";
 import { createGate, type Gate, waitFor } from "../support/wait.ts";
 
-const chat = withChatStack(() => ({ workers: 2 }));
+const chat = withSharedChatStack();
 const STAGES: readonly MetricDefinition[] = [METRICS.authz, METRICS.requestBody, METRICS.chunk];
 
 async function scrape(): Promise<Sample[]> {

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { parse } from "yaml";
+import { startDemoUpstream } from "../../src/operation/demo/upstream.ts";
 import { findFreePort } from "./free-port.ts";
 import { catalogEntry, type CatalogEntry, CHAT_MODEL, replaceConfigFile } from "./gateway-config.ts";
 import { listProcesses } from "./gateway-processes.ts";
@@ -52,7 +53,7 @@ let shared: Shared | null = null;
 /**
  * The same for files that need nothing but a catalog and leave the stack as they found it: they have one in turn, of two
  * workers, which saves each three seconds of a core. Each has a key of its own, and names its organizations as no other
- * does. Upstreams are `local`, `native` (the same, for messages and responses) and `absent`. What a worker has learned of a
+ * does. Upstreams are `local`, `native` (the same, for messages and responses), `demo` (the demo model) and `absent`. What a worker has learned of a
  * model's tokens stays: a file that needs a model of which nothing is known gives it an id of its own.
  */
 export function withSharedChatStack(catalog: readonly CatalogEntry[] = DEFAULT_CATALOG): ChatStack {
@@ -68,6 +69,7 @@ export function withSharedChatStack(catalog: readonly CatalogEntry[] = DEFAULT_C
 async function startShared(): Promise<Shared> {
   const upstream = await startUpstream();
   const { url } = upstream;
+  const demo = await startDemoUpstream({ host: "127.0.0.1", port: 0, wordDelayMs: 0 });
   const upstreams = [
     ...listUpstreams(upstream),
     {
@@ -76,6 +78,7 @@ async function startShared(): Promise<Shared> {
       protocols: ["messages", "responses"],
       forward_headers: ["x-claude-code-session-id"],
     },
+    { name: "demo", url: demo.url, path_prefix: "/v1" },
     { name: "absent", url: `http://127.0.0.1:${await findFreePort()}` },
   ];
   const overrides = { notifications: { webhooks: { allow_private_networks: true } } };
