@@ -1,18 +1,16 @@
 /** `envoy render --into`: the gateway in an operator's own Envoy, beside a service that goes on as it was. */
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { callCli } from "../cli/call-cli.ts";
-import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
+import { CHAT_PATH, chatBody, withSharedChatStack } from "../support/chat-stack.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { send } from "../support/http.ts";
 import { runAtTerminal } from "../support/terminal.ts";
-import { createTestKey } from "../support/test-key.ts";
 import { type ScriptedUpstream, startUpstream } from "../support/upstream.ts";
 import { waitFor } from "../support/wait.ts";
-import { type ServeAlone, startServeAlone } from "./access/serve-alone.ts";
 import { findEnvoy } from "./edge/envoy-binary.ts";
 
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
@@ -20,23 +18,17 @@ const FIXTURES = fileURLToPath(new URL("../fixtures/bootstraps/", import.meta.ur
 /** Above the bound of the gateway's bodies: nothing of the shop's business. */
 const LARGE_BYTES = 40 * 1024 * 1024;
 
-let upstream: ScriptedUpstream;
+const chat = withSharedChatStack();
 let shop: ScriptedUpstream;
-let stack: ServeAlone;
 let dir: string;
 beforeAll(async () => {
-  [upstream, shop] = [await startUpstream(), await startUpstream()];
-  stack = await startServeAlone({ upstreamUrl: upstream.url, workers: 2, drainSeconds: 5 });
-  dir = dirname(stack.configFile);
-}, 120_000);
-afterAll(async () => {
-  await stack?.stop();
-  await upstream?.close();
-  await shop?.close();
+  shop = await startUpstream();
+  dir = chat.stack.dir;
 });
+afterAll(() => shop?.close());
 
 const render = (file: string, ...more: readonly string[]) =>
-  callCli(["envoy", "render", "--config", stack.configFile, "--into", file, ...more]);
+  callCli(["envoy", "render", "--config", chat.stack.configFile, "--into", file, ...more]);
 
 /** A bootstrap of the operator's in a folder of its own. */
 function place(fixture: string, name: string, edit: (text: string) => string = (text) => text): string {
@@ -69,11 +61,11 @@ describe("envoy render --into", () => {
       const { code, stderr } = await render(file, "--write", ...options);
       expect([code, stderr]).toEqual([
         0,
-        `Written. The previous ${file} is in ${file}.before. Next: inference-gateway config check --config ${stack.configFile} --envoy ${file}\n`,
+        `Written. The previous ${file} is in ${file}.before. Next: inference-gateway config check --config ${chat.stack.configFile} --envoy ${file}\n`,
       ]);
       expect(readFileSync(`${file}.before`, "utf8")).toBe(before);
       expect(statSync(file).mode & 0o777).toBe(0o640);
-      const checked = await callCli(["config", "check", "--config", stack.configFile, "--envoy", file], {
+      const checked = await callCli(["config", "check", "--config", chat.stack.configFile, "--envoy", file], {
         env: { ENVOY_BIN: findEnvoy() },
       });
       expect(checked).toMatchObject({
@@ -98,7 +90,16 @@ describe("envoy render --into", () => {
   ])("asks at a terminal, and $answer is $isWritten", async ({ answer, isWritten }) => {
     const file = place("front-proxy", `asked-${answer}`);
     const before = readFileSync(file, "utf8");
-    const command = [process.execPath, MAIN, "envoy", "render", "--config", stack.configFile, "--into", file];
+    const command = [
+      process.execPath,
+      MAIN,
+      "envoy",
+      "render",
+      "--config",
+      chat.stack.configFile,
+      "--into",
+      file,
+    ];
     const types = [{ after: "[y/N] ", text: `${answer}\n` }];
     expect((await runAtTerminal(command, { cwd: dir, types })).code).toBe(0);
     expect(readFileSync(file, "utf8") !== before).toBe(isWritten);
@@ -121,7 +122,7 @@ describe("envoy render --into", () => {
     { args: ["--listener", "edge"], says: "--listener, --domain and --write need --into." },
     { args: ["--into", "x.yaml", "--snippets"], says: "--into can't be combined" },
   ])("is told apart from what does not go with it: $args", async ({ args, says }) => {
-    const result = await callCli(["envoy", "render", "--config", stack.configFile, ...args]);
+    const result = await callCli(["envoy", "render", "--config", chat.stack.configFile, ...args]);
     expect([result.code, result.stderr.includes(says)]).toEqual([2, true]);
   });
 });
@@ -151,10 +152,9 @@ describe("an operator's Envoy with the gateway in it", () => {
   afterAll(() => envoy?.stop(10_000));
 
   it("serves requests with a key and refuses others", async () => {
-    const { key } = await createTestKey(stack.store);
     const ask = (headers: Record<string, string>) =>
       send(baseUrl, { path: CHAT_PATH, headers, body: chatBody() });
-    expect((await ask({ authorization: `Bearer ${key}` })).status).toBe(200);
+    expect((await ask({ authorization: `Bearer ${chat.key.key}` })).status).toBe(200);
     expect((await ask({})).status).toBe(401);
   });
 

@@ -1,42 +1,29 @@
 /** `envoy render --snippets`: put into an Envoy that is already there, beside a service of the operator's own. */
-import { execFile } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseAllDocuments, stringify } from "yaml";
-import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
+import { callCli } from "../cli/call-cli.ts";
+import { CHAT_PATH, chatBody, withSharedChatStack } from "../support/chat-stack.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { send } from "../support/http.ts";
-import { createTestKey } from "../support/test-key.ts";
-import { type ScriptedUpstream, startUpstream } from "../support/upstream.ts";
 import { waitFor } from "../support/wait.ts";
-import { type ServeAlone, startServeAlone } from "./access/serve-alone.ts";
 import { findEnvoy } from "./edge/envoy-binary.ts";
-
-const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
-const run = promisify(execFile);
 
 type Node = Record<string, unknown>;
 
-let upstream: ScriptedUpstream;
-let stack: ServeAlone;
+const chat = withSharedChatStack();
 let envoy: Child;
 let baseUrl: string;
 let file: string;
 let documents: Node[];
 
 beforeAll(async () => {
-  upstream = await startUpstream();
-  stack = await startServeAlone({ upstreamUrl: upstream.url, workers: 2, drainSeconds: 5 });
-  const origin = ["--cors-origin", "https://app.example.com"];
-  const args = [MAIN, "envoy", "render", "--config", stack.configFile, "--snippets", ...origin];
-  const { stdout } = await run(process.execPath, args, { maxBuffer: 16 * 1024 * 1024 });
+  const stdout = await renderSnippets("--cors-origin", "https://app.example.com");
   documents = parseAllDocuments(stdout).map((document) => document.toJS() as Node);
   const port = await findFreePort();
-  file = join(dirname(stack.configFile), "own.yaml");
+  file = join(chat.stack.dir, "own.yaml");
   writeFileSync(file, stringify(assemble(documents, port)));
   envoy = startChild(findEnvoy(), ["-c", file, "--disable-hot-restart", "--log-level", "warning"]);
   baseUrl = `http://127.0.0.1:${port}`;
@@ -46,11 +33,17 @@ beforeAll(async () => {
   };
   await waitFor("the operator's Envoy", isReady, { timeoutMs: 20_000, intervalMs: 50 });
 }, 120_000);
-afterAll(async () => {
-  await envoy?.stop(10_000);
-  await stack?.stop();
-  await upstream?.close();
-});
+afterAll(() => envoy?.stop(10_000));
+
+async function renderSnippets(...more: readonly string[]): Promise<string> {
+  const args = ["envoy", "render", "--config", chat.stack.configFile, "--snippets", ...more];
+  return (await callCli(args)).stdout;
+}
+
+const check = (...more: readonly string[]) =>
+  callCli(["config", "check", "--config", chat.stack.configFile, ...more], {
+    env: { ENVOY_BIN: findEnvoy() },
+  });
 
 const isOff = (filter: string, message: string): Node => ({
   [`envoy.filters.http.${filter}`]: {
@@ -104,7 +97,9 @@ function assemble(parts: readonly Node[], port: number): Node {
     type: "STATIC",
     load_assignment: {
       cluster_name: "shop",
-      endpoints: [{ lb_endpoints: [{ endpoint: { address: socket(Number(new URL(upstream.url).port)) } }] }],
+      endpoints: [
+        { lb_endpoints: [{ endpoint: { address: socket(Number(new URL(chat.upstream.url).port)) } }] },
+      ],
     },
   };
   return {
@@ -126,33 +121,27 @@ function assemble(parts: readonly Node[], port: number): Node {
 
 describe("envoy render --snippets", () => {
   it("says above each part where it goes", async () => {
-    const args = [MAIN, "envoy", "render", "--config", stack.configFile, "--snippets"];
-    const { stdout } = await run(process.execPath, args, { maxBuffer: 16 * 1024 * 1024 });
-    const headings = stdout.split(/^---$/m).map((part) => part.trimStart().split("\n")[0]);
+    const headings = (await renderSnippets()).split(/^---$/m).map((part) => part.trimStart().split("\n")[0]);
     expect(headings).toHaveLength(documents.length);
     for (const heading of headings) expect(heading).toMatch(/^# \d of \d\. \w/);
   });
 
   it("makes a bootstrap that Envoy and `config check --envoy` accept", async () => {
-    const args = [MAIN, "config", "check", "--config", stack.configFile, "--envoy", file];
-    const env = { ...process.env, ENVOY_BIN: findEnvoy() };
-    const { stdout } = await run(process.execPath, args, { env });
-    expect(stdout).toContain("Envoy accepts it");
+    const { code, stdout } = await check("--envoy", file);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("Envoy accepts it")]);
   });
 
   it("finds a route of the operator's that goes to a model past the sidecar", async () => {
     const wrong = `${file}.wrong.yaml`;
     writeFileSync(wrong, readFileSync(file, "utf8").replace("cluster: shop\n", "cluster: local\n"));
-    const args = [MAIN, "config", "check", "--no-validate", "--config", stack.configFile, "--envoy", wrong];
-    const failure = await run(process.execPath, args).catch((error: { stderr: string }) => error);
-    expect(failure.stderr).toMatch(/requests go to an upstream with envoy\.filters\.http\.ext_authz/);
+    const { stderr } = await check("--no-validate", "--envoy", wrong);
+    expect(stderr).toMatch(/requests go to an upstream with envoy\.filters\.http\.ext_authz/);
   });
 
   it("serves requests with a key and refuses others", async () => {
-    const { key } = await createTestKey(stack.store);
     const ask = (headers: Record<string, string>) =>
       send(baseUrl, { path: CHAT_PATH, headers, body: chatBody() });
-    expect((await ask({ authorization: `Bearer ${key}` })).status).toBe(200);
+    expect((await ask({ authorization: `Bearer ${chat.key.key}` })).status).toBe(200);
     expect((await ask({})).status).toBe(401);
     expect((await send(baseUrl, { path: "/" })).json()).toMatchObject({
       documentation: expect.stringMatching(/^http:\/\/.*\/errors$/),
