@@ -3,17 +3,21 @@ import { randomUUID } from "node:crypto";
 import { Agent } from "node:http";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { withChatStack } from "../support/chat-stack.ts";
+import { withChatStack, withSharedChatStack } from "../support/chat-stack.ts";
+import { byExtent } from "../support/extent.ts";
 import { readError } from "../support/http.ts";
 import { runLoad } from "../support/running-load.ts";
 import { waitFor } from "../support/wait.ts";
 import { readEndpoints } from "./access/worker-processes.ts";
 
-const WORKERS = 4;
-const CONNECTIONS = 24;
+const WORKERS = byExtent({ push: 2, nightly: 4 });
+const CONNECTIONS = 6 * WORKERS;
 /** Before and after a change: enough for each connection and each worker several times. */
-const REQUESTS = 100;
-const chat = withChatStack(() => ({ workers: WORKERS }));
+const REQUESTS = 4 * CONNECTIONS;
+const chat = byExtent({
+  push: withSharedChatStack,
+  nightly: () => withChatStack(() => ({ workers: WORKERS })),
+})();
 const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
 afterAll(() => agent.destroy());
 

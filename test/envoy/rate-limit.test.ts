@@ -1,9 +1,10 @@
 import { Agent } from "node:http";
 import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { requestBucketKey } from "../../src/data-path/store/redis/keys.ts";
-import { chatBody, withChatStack } from "../support/chat-stack.ts";
+import { chatBody, withChatStack, withSharedChatStack } from "../support/chat-stack.ts";
 import { byExtent } from "../support/extent.ts";
 import type { CreatedKey } from "../support/test-key.ts";
 
@@ -12,7 +13,14 @@ const CONNECTIONS = 16;
 /** So long as a bucket is counted. */
 const COUNTED_MS = byExtent({ push: 1_000, nightly: 3_000 });
 
-const chat = withChatStack(() => ({ workers: 4 }));
+/** Between the requests of a connection: demand stays ten times the highest rate. */
+const PAUSE_MS = 40;
+const WORKERS = byExtent({ push: 2, nightly: 4 });
+
+const chat = byExtent({
+  push: withSharedChatStack,
+  nightly: () => withChatStack(() => ({ workers: WORKERS })),
+})();
 const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
 let redis: Redis;
 
@@ -46,13 +54,14 @@ async function demand(key: CreatedKey, durationMs: number): Promise<{ granted: n
       if (answer.status === 200) count.granted += 1;
       else if (answer.status === 429) count.refused += 1;
       else throw new Error(`status ${answer.status}: ${answer.text}`);
+      await wait(PAUSE_MS);
     }
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, send));
   return count;
 }
 
-describe("the bucket over four workers", () => {
+describe(`the bucket over ${WORKERS} workers`, () => {
   it.each([
     { requestsPerMinute: 60, capacity: 10 },
     { requestsPerMinute: 600, capacity: 60 },
