@@ -1,10 +1,11 @@
 /** The contract's headers on every response that is no error: all of them, and nothing else. */
 import { describe, expect, it } from "vitest";
 import { CHAT_PATH, chatBody, withChatStack, withSharedChatStack } from "../support/chat-stack.ts";
+import { firstOnPush } from "../support/extent.ts";
 import type { HttpAnswer, SendOptions } from "../support/http.ts";
 import { tokenOverrides, WITH_AND_WITHOUT_TOKENS } from "../support/with-and-without-tokens.ts";
 
-describe.each(WITH_AND_WITHOUT_TOKENS)("%s", (_name, takesTokens) => {
+describe.each(firstOnPush(WITH_AND_WITHOUT_TOKENS))("%s", (_name, takesTokens) => {
   const chat = takesTokens
     ? withChatStack(async () => ({ workers: 2, overrides: await tokenOverrides(takesTokens) }))
     : withSharedChatStack();
