@@ -16,7 +16,7 @@ import { RunningRequests } from "../support/running-requests.ts";
 const LIMIT = 5;
 const CLIENTS = 24;
 /** Requests of each client. */
-const REQUESTS = byExtent({ push: 16, nightly: 100 });
+const REQUESTS = byExtent({ push: 8, nightly: 100 });
 const MAX_BODY_BYTES = 100_000;
 const upstream = new RunningRequests();
 let server: Server;
@@ -42,7 +42,7 @@ async function startUpstream(): Promise<string> {
 }
 
 const getStack = withStack(async () => ({
-  workers: 4,
+  workers: byExtent({ push: 2, nightly: 4 }),
   upstreams: [{ name: "local", url: await startUpstream(), path_prefix: "/v1" }],
   overrides: { limits: { max_body_bytes: MAX_BODY_BYTES } },
 }));

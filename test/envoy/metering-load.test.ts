@@ -32,7 +32,7 @@ const chat = withChatStack(() => ({
   // A request that goes on without Redis counts in no row of its tags.
   overrides: { settlement: { grace_seconds: 0 } },
 }));
-const REQUESTS = byExtent({ push: 300, nightly: 600 });
+const REQUESTS = byExtent({ push: 144, nightly: 600 });
 /** Envoy gives each 2 s to be admitted: a machine with a third of two cores admits a hundred meanwhile. */
 const CONCURRENT = 100;
 /** In turn; the first request has none. */

@@ -36,39 +36,9 @@ const CASES = byExtent({
   nightly: EACH_WITH_EACH,
 });
 
-describe(`${UPLOADS} uploads of 33 MB of one key that do not end`, () => {
-  const chat = withChatStack(() => ({ workers: 2 }));
-
-  it.each(CASES)(
-    "are held within the key's share, and refuse none of another organization's requests ($version, of $length length)",
-    async ({ version, isOfUnknownLength }) => {
-      const hostile = await chat.stack.createKey();
-      const other = await chat.stack.createKey();
-      const before = await readEnvoyMemory(chat.stack);
-      const upload = { port: portOf(chat.stack.baseUrl), key: hostile.key, version, isOfUnknownLength };
-      const begun = Array.from({ length: UPLOADS }, () =>
-        beginUpload({ ...upload, bytes: UPLOAD_BYTES, missingBytes: 70_000 }),
-      );
-      // Most of the others wait for room, or are refused.
-      await Promise.any(begun.map(isSent));
-      const asked = Array.from({ length: OTHERS_REQUESTS }, () =>
-        chat.send({ key: other.key, body: chatBody() }),
-      );
-      expect((await Promise.all(asked)).map(describeAnswer)).toEqual(asked.map(() => "200"));
-      // What is sent may be in the kernel's buffers, which take up to 32 MiB: only an answer tells who is refused.
-      const answers: string[] = [];
-      for (const { answer } of await Promise.all(begun)) void answer.then((text) => answers.push(text));
-      const countHeld = () => UPLOADS - answers.length;
-      await expect.poll(countHeld, { timeout: MAX_WAIT_MS }).toBeLessThanOrEqual(MAX_HELD);
-      expect(countHeld()).toBeGreaterThanOrEqual(1);
-      expect(answers.filter((text) => !text.includes("buffer_limit_exceeded"))).toEqual([]);
-      expect((await readEnvoyMemory(chat.stack)) - before).toBeLessThan(MAX_ENVOY_BYTES);
-    },
-  );
-});
+const chat = withChatStack(() => ({ workers: 2 }));
 
 describe("bodies of one key at once", () => {
-  const chat = withChatStack();
   let redis: Redis;
 
   beforeAll(() => {
@@ -143,6 +113,35 @@ describe("bodies of one key at once", () => {
     expect(answered).toBe(400);
     session.destroy();
   });
+});
+
+describe(`${UPLOADS} uploads of 33 MB of one key that do not end`, () => {
+  it.each(CASES)(
+    "are held within the key's share, and refuse none of another organization's requests ($version, of $length length)",
+    async ({ version, isOfUnknownLength }) => {
+      const hostile = await chat.stack.createKey();
+      const other = await chat.stack.createKey();
+      const before = await readEnvoyMemory(chat.stack);
+      const upload = { port: portOf(chat.stack.baseUrl), key: hostile.key, version, isOfUnknownLength };
+      const begun = Array.from({ length: UPLOADS }, () =>
+        beginUpload({ ...upload, bytes: UPLOAD_BYTES, missingBytes: 70_000 }),
+      );
+      // Most of the others wait for room, or are refused.
+      await Promise.any(begun.map(isSent));
+      const asked = Array.from({ length: OTHERS_REQUESTS }, () =>
+        chat.send({ key: other.key, body: chatBody() }),
+      );
+      expect((await Promise.all(asked)).map(describeAnswer)).toEqual(asked.map(() => "200"));
+      // What is sent may be in the kernel's buffers, which take up to 32 MiB: only an answer tells who is refused.
+      const answers: string[] = [];
+      for (const { answer } of await Promise.all(begun)) void answer.then((text) => answers.push(text));
+      const countHeld = () => UPLOADS - answers.length;
+      await expect.poll(countHeld, { timeout: MAX_WAIT_MS }).toBeLessThanOrEqual(MAX_HELD);
+      expect(countHeld()).toBeGreaterThanOrEqual(1);
+      expect(answers.filter((text) => !text.includes("buffer_limit_exceeded"))).toEqual([]);
+      expect((await readEnvoyMemory(chat.stack)) - before).toBeLessThan(MAX_ENVOY_BYTES);
+    },
+  );
 });
 
 /** @throws Error when it is refused. */

@@ -24,10 +24,6 @@ const run = promisify(execFile);
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
 const MESSAGES = [{ role: "user", content: "one two three four five six seven eight" }];
 
-interface RealStack extends StandInStack {
-  readonly configFile: string;
-}
-
 async function writeRealConfig(folder: string): Promise<string> {
   const upstream = await startDemoUpstream({ host: "127.0.0.1", port: 0, wordDelayMs: 60 });
   onTestFinished(() => upstream.close());
@@ -38,7 +34,8 @@ async function writeRealConfig(folder: string): Promise<string> {
 }
 
 interface StartOptions {
-  readonly byNpm?: boolean;
+  /** The file, since npm runs in the repository; otherwise the folder's own `gateway.yaml` is found. */
+  readonly byNpmWith?: string | null;
   /** The banner in place of a line of JSON. */
   readonly forPeople?: boolean;
   readonly more?: readonly string[];
@@ -46,23 +43,29 @@ interface StartOptions {
 
 function startUp(
   folder: string,
-  configFile: string,
-  { byNpm = false, forPeople = false, more = [] }: StartOptions = {},
-): RealStack {
-  const args = ["--config", configFile, ...(forPeople ? [] : ["--json"]), ...more];
-  const child: Child = byNpm
-    ? startChild("npm", ["start", "--silent", "--", ...args], { cwd: REPOSITORY })
-    : startChild(process.execPath, [join(REPOSITORY, "src/operation/setup/start.js"), ...args], {
-        cwd: folder,
-      });
+  { byNpmWith = null, forPeople = false, more = [] }: StartOptions = {},
+): StandInStack {
+  const args = [...(forPeople ? [] : ["--json"]), ...more];
+  const child: Child =
+    byNpmWith === null
+      ? startChild(process.execPath, [join(REPOSITORY, "src/operation/setup/start.js"), ...args], {
+          cwd: folder,
+        })
+      : startChild("npm", ["start", "--silent", "--", "--config", byNpmWith, ...args], { cwd: REPOSITORY });
   endWithTest(child);
-  return { ...stackIn(folder, child), configFile };
+  return stackIn(folder, child);
 }
 
-async function startReal(byNpm = false): Promise<RealStack & { ready: Record<string, string> }> {
-  const folder = createTestFolder();
-  const stack = startUp(folder, await writeRealConfig(folder), { byNpm });
+type Ready = StandInStack & { readonly ready: Record<string, string> };
+
+async function startReal(folder: string, options: StartOptions = {}): Promise<Ready> {
+  const stack = startUp(folder, options);
   return { ...stack, ready: (await waitForReadyLine(stack)) as Record<string, string> };
+}
+
+async function startByNpm(): Promise<Ready> {
+  const folder = createTestFolder();
+  return startReal(folder, { byNpmWith: await writeRealConfig(folder) });
 }
 
 const ask = (ready: Record<string, string>, onData: SendOptions["onData"] | null = null) =>
@@ -75,36 +78,27 @@ const ask = (ready: Record<string, string>, onData: SendOptions["onData"] | null
   });
 
 describe("inference-gateway up", () => {
-  it("starts with the gateway.yaml of its folder when none is named, says so, and serves as soon as it has printed its line", async () => {
+  it("starts with the gateway.yaml of its folder, says so, ends a stream under way after SIGTERM, takes no new connection, and keeps key, token and data for a second start", async () => {
     const folder = createTestFolder();
     const configFile = await writeRealConfig(folder);
-    const child = startChild(process.execPath, [join(REPOSITORY, "src/operation/setup/start.js"), "--json"], {
-      cwd: folder,
-    });
-    endWithTest(child);
-    const ready = (await waitForReadyLine(stackIn(folder, child))) as Record<string, string>;
-    expect((await ask(ready)).status).toBe(200);
+    const first = await startReal(folder);
+    const { ready } = first;
     const { listen } = parse(readFileSync(configFile, "utf8")) as { listen: { port: number } };
     expect(ready["base_url"]).toBe(`http://127.0.0.1:${listen.port}`);
-    expect(child.stderr).toContain(
+    expect(first.child.stderr).toContain(
       `Starting with ${configFile}; the demo model starts in a directory without`,
     );
     expect(existsSync(join(folder, "data/gateway.yaml"))).toBe(false);
-  });
-
-  it("ends a stream under way after SIGTERM, takes no new connection, and keeps key, token and data for a second start", async () => {
-    const first = await startReal();
-    const { ready } = first;
     let isAsked = false;
     const answer = await ask(ready, () => {
       if (!isAsked) first.child.signal("SIGTERM");
       isAsked = true;
     });
-    expect(answer.text).toContain("[DONE]");
+    expect([answer.status, answer.text]).toEqual([200, expect.stringContaining("[DONE]")]);
     expect(await first.child.waitForEnd()).toBe(0);
     await expect(ask(ready)).rejects.toThrow("ECONNREFUSED");
     expectNoSecretInLogs(first);
-    const { child } = startUp(first.folder, first.configFile, { forPeople: true });
+    const { child } = startUp(folder, { forPeople: true });
     // A command that works as it stands.
     const command = await child.waitForLine(
       "the command of the banner",
@@ -116,17 +110,14 @@ describe("inference-gateway up", () => {
     expect((await send(String(ready["base_url"]), { path, headers: bearer(ready) })).status).toBe(200);
     // In a shell as somebody opens it: nothing but the folder leads to the stack.
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("IGW_")));
-    const listed = await run("sh", ["-c", command], { cwd: first.folder, env });
+    const listed = await run("sh", ["-c", command], { cwd: folder, env });
     expect(listed.stdout).toMatch(/^org_\S+ +Demo /m);
   });
 
   it("fills a company with a month of use with --sample-data once, and starts at once with all data after it was killed", async () => {
     const folder = createTestFolder();
-    const configFile = await writeRealConfig(folder);
-    const startFilled = async () => {
-      const stack = startUp(folder, configFile, { more: ["--sample-data", "4"] });
-      return { ...stack, ready: (await waitForReadyLine(stack)) as Record<string, string> };
-    };
+    await writeRealConfig(folder);
+    const startFilled = () => startReal(folder, { more: ["--sample-data", "4"] });
     const first = await startFilled();
     expect(first.child.stderr).toContain(`Sample data: organization "${COMPANY_NAME}" with 4 API keys.`);
     const call = async (path: string) => {
@@ -151,7 +142,7 @@ describe("inference-gateway up", () => {
   });
 
   it("runs beside another stack, and leaves no process when the npm that started it gets SIGTERM or SIGKILL", async () => {
-    const stacks = await Promise.all([startReal(true), startReal(true)]);
+    const stacks = await Promise.all([startByNpm(), startByNpm()]);
     for (const { ready } of stacks) expect((await ask(ready)).status).toBe(200);
     const [one, other] = stacks;
     expect(one.ready["demo_key"]).not.toBe(other.ready["demo_key"]);

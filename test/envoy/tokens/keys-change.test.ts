@@ -65,7 +65,7 @@ const PAUSE_MS = 200;
 async function whileAsking(token: string, run: () => Promise<void>): Promise<Map<string, number>> {
   const outcomes = new Map<string, number>();
   const state = { isOver: false };
-  const clients = Array.from({ length: 4 }, async () => {
+  const clients = Array.from({ length: 2 }, async () => {
     while (!state.isOver) {
       await wait(PAUSE_MS);
       const answer = await ask(token);
