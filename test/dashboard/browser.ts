@@ -9,6 +9,7 @@ import {
 } from "playwright-core";
 import { afterAll, beforeAll, expect } from "vitest";
 import { findOnPath } from "../../src/operation/setup/find-executable.ts";
+import { byExtent } from "../support/extent.ts";
 import type { Stack } from "../support/stack.ts";
 import { CHROMIUM_PROGRAMS } from "../support/tools/chromium.ts";
 
@@ -77,8 +78,8 @@ export function unfold(page: Page, title: string): Promise<void> {
 export async function expectAccessible(page: Page): Promise<void> {
   // Half a megabyte, which a page that was looked at before has already.
   if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(axe.source);
-  const { violations } = await page.evaluate<axe.AxeResults>(
-    "axe.run(document, { resultTypes: ['violations'] })",
+  const violations = await page.evaluate<axe.Result[]>(
+    "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)",
   );
   const found = violations.map(
     ({ id, help, nodes }) =>
@@ -89,6 +90,11 @@ export async function expectAccessible(page: Page): Promise<void> {
   expect(await page.locator("dl.figures > div").count(), "large figures").toBeLessThanOrEqual(4);
   expect(page.frames(), "frames, which this does not look into").toHaveLength(1);
   expect(found, `axe on ${page.url()}`).toEqual([]);
+}
+
+/** The same of a page whose parts another test looks at: at night. */
+export async function expectStillAccessible(page: Page): Promise<void> {
+  await byExtent({ push: async () => {}, nightly: expectAccessible })(page);
 }
 
 /** The page is not wider than the screen. */

@@ -9,7 +9,7 @@ import { defaultsOf } from "../../src/shared/settings/table.ts";
 import { USER_SETTINGS } from "../../src/shared/settings/user.ts";
 import { type RealProvider, startRealProvider } from "../support/oidc/real-provider.ts";
 import { type Stack, START_TIMEOUT_MS, startStack } from "../support/stack.ts";
-import { CHROMIUM, expectAccessible, SKIPPED_WHY, withBrowser } from "./browser.ts";
+import { CHROMIUM, expectAccessible, expectStillAccessible, SKIPPED_WHY, withBrowser } from "./browser.ts";
 
 const ACCOUNTS = {
   olga: { groups: ["platform"], name: "Olga Operator" },
@@ -82,7 +82,7 @@ describe.skipIf(CHROMIUM === null)(`sign-in with identity providers${SKIPPED_WHY
     await signIn(page, "vera", "corp", `/organizations/${organization}/usage`);
     await page.waitForURL(`${stack.adminUrl}/organizations/${organization}/usage`);
     expect(await page.getByText("Vera Viewer (viewer)").isVisible()).toBe(true);
-    await expectAccessible(page);
+    await expectStillAccessible(page);
     // Opened anew and by a link, the session is there, too.
     await page.goto(`${stack.adminUrl}/`);
     expect(page.url()).toBe(`${stack.adminUrl}/organizations/${organization}`);
