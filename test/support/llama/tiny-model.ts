@@ -35,9 +35,13 @@ const HABITS = [
 const FIRST_HABIT = WIDTH - HABITS.length;
 const HABIT_STRENGTH = 8;
 
+/** Half a second's work, the same for each model. */
+let learned: ReturnType<typeof learnBytePairs> | null = null;
+
 /** The same bytes each time. @param layers The more, the slower it writes. */
 export function createTinyModel(layers: number): Buffer {
-  const { tokens, merges } = learnBytePairs(readPage("docs/api.md") + readPage("docs/messages.md"), MERGES);
+  learned ??= learnBytePairs(readPage("docs/api.md") + readPage("docs/messages.md"), MERGES);
+  const { tokens, merges } = learned;
   const all = [...SPECIAL_TOKENS, ...tokens];
   const types = [...CONTROL_TOKENS.map(() => CONTROL), ...CALL_TOKENS.map(() => USER_DEFINED)];
   return formatGguf(
@@ -78,7 +82,8 @@ function describeArchitecture(vocabulary: number, layers: number): Record<string
 function createTensors(vocabulary: number, layers: number): Tensor[] {
   const random = createRandom(7);
   const matrix = (name: string, dimensions: readonly [number, number], spread = 0.08): Tensor => {
-    const values = Float32Array.from({ length: dimensions[0] * dimensions[1] }, () => random() * spread);
+    const values = new Float32Array(dimensions[0] * dimensions[1]);
+    for (let index = 0; index < values.length; index += 1) values[index] = random() * spread;
     return { name: `${name}.weight`, dimensions, values };
   };
   const norm = (name: string): Tensor => {
