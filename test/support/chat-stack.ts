@@ -53,8 +53,9 @@ let shared: Shared | null = null;
 /**
  * The same for files that need nothing but a catalog and leave the stack as they found it: they have one in turn, of two
  * workers, which saves each three seconds of a core. Each has a key of its own, and names its organizations as no other
- * does. Upstreams are `local`, `native` (the same, for messages and responses), `demo` (the demo model) and `absent`. What a worker has learned of a
- * model's tokens stays: a file that needs a model of which nothing is known gives it an id of its own.
+ * does. Upstreams are `local`, `native` (the same, for messages and responses), `demo` (the demo model) and `absent`. What
+ * a worker has learned of a model's tokens stays: a file that needs a model of which nothing is known gives it an id of its
+ * own.
  */
 export function withSharedChatStack(catalog: readonly CatalogEntry[] = DEFAULT_CATALOG): ChatStack {
   const getStack = showingLogs(async () => {

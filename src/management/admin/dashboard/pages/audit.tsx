@@ -40,7 +40,7 @@ export async function readChanges(page: OrganizationPageCall, id: string) {
     <Section id="changes" title="Who changed what">
       <RowTable
         label="Changes"
-        class="stack"
+        class="stack latest"
         columns={columnsOf(page, names)}
         rows={data}
         empty="No changes in the latest entries of the audit log."
