@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createKey as makeUpKey, hashKey } from "../../src/data-path/auth/key-format.ts";
 import { summarizeError } from "../support/answer-checks.ts";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";
+import { firstOnPush } from "../support/extent.ts";
 import { readError } from "../support/http.ts";
 import type { CreatedKey } from "../support/test-key.ts";
 import { waitFor } from "../support/wait.ts";
@@ -14,7 +15,8 @@ import { sendRaw } from "./edge/raw-client.ts";
 import { type RedisMonitor, startMonitor } from "./access/redis-monitor.ts";
 import { readEndpoints, readEnvoyAdmin } from "./access/worker-processes.ts";
 
-describe.each(WITH_AND_WITHOUT_TOKENS)("%s", (_name, takesTokens) => {
+// On each push the one in which more can go wrong; headers without tokens are keys-headers.test.ts's.
+describe.each(firstOnPush(WITH_AND_WITHOUT_TOKENS.toReversed()))("%s", (_name, takesTokens) => {
   const WORKERS = 2;
   const chat = withChatStack(async () => ({
     workers: WORKERS,
