@@ -153,7 +153,8 @@ describe("a hostile upstream of the messages route", () => {
 
   it("may send keep-alive comments as long as it likes", async () => {
     // More MiB than an event may have.
-    const comments = repeat(": keep-alive\n\n", byExtent({ push: 18, nightly: 32 }));
+    const comment = `: ${"keep-alive ".repeat(byExtent({ push: 100, nightly: 1 }))}\n\n`;
+    const comments = repeat(comment, byExtent({ push: 18, nightly: 32 }));
     const end = `data: ${JSON.stringify(textChunk("", { choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }))}\n\ndata: [DONE]\n\n`;
     const headers = { "content-type": "text/event-stream" };
     chat.upstream.answer({ kind: "bytes", headers, pieces: [FIRST, ...comments, end] });

@@ -8,7 +8,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { CHECK, HEALTH_CHECK, PROCESS, type ProcessingRequest } from "../../src/envoy/messages/codec.ts";
 import { formatPrefix } from "../../src/envoy/transport/wire/grpc-frames.ts";
 import { createEnvoyServer } from "../../src/envoy/server.ts";
+import { byExtent } from "../support/extent.ts";
 import { TRANSPORTS_UNDER_TEST } from "../support/gateway-config.ts";
+import { runLoad } from "../support/running-load.ts";
 import { createGate, waitFor, withTimeout } from "../support/wait.ts";
 import {
   type Misbehaviour,
@@ -19,7 +21,7 @@ import {
 
 const MEBIBYTE = 1024 * 1024;
 /** Of one run without a failure. */
-const REQUESTS = 3_000;
+const REQUESTS = byExtent({ push: 1_000, nightly: 3_000 });
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
 interface Answer {
@@ -254,17 +256,13 @@ describe.each(TRANSPORTS_UNDER_TEST)("the %s transport behind Envoy", (transport
       state.isDrained = true;
     };
     const drained = drain();
-    const load = Promise.all(
-      Array.from({ length: 8 }, async () => {
-        while (!state.isDrained) statuses.add((await send("{}")).status);
-      }),
-    );
+    const load = runLoad(8, async () => void statuses.add((await send("{}")).status));
     await waitFor("A stops listening", async () => await isRefused(stack.sockets[0]));
     expect(state.isDrained).toBe(false);
     gate.release();
     expect(await Promise.all(long.map(readBody))).toEqual(long.map(() => "begun done"));
     await withTimeout("the drain", drained);
-    await load;
+    await load.stop();
     expect([...statuses]).toEqual([200]);
     expect(a.openStreams).toBe(0);
     expect(await send("12345")).toEqual({ status: 200, body: "5" });
@@ -303,15 +301,14 @@ describe.each(TRANSPORTS_UNDER_TEST)("the %s transport behind Envoy", (transport
     };
     const [busy, quiet] = [await start("busy"), await start("quiet")];
     const drained = [busy.server.drain(20_000), quiet.server.drain(20_000)];
-    const load = Array.from({ length: 4 }, async () => {
-      while (!away.includes("busy")) {
-        await busy.check().catch((error: unknown) => {
-          // Once it is sent away, Node's client breaks off what it was about to send.
-          if (!away.includes("busy")) throw error;
-        });
-      }
+    const load = runLoad(4, async () => {
+      await busy.check().catch((error: unknown) => {
+        // Once it is sent away, Node's client breaks off what it was about to send.
+        if (!away.includes("busy")) throw error;
+      });
     });
-    await Promise.all(load);
+    await waitFor("the busy one to be sent away", () => away.includes("busy"));
+    await load.stop();
     expect(away).toEqual(["quiet", "busy"]);
     expect([...statuses]).toEqual(["0"]);
     await withTimeout("the drains", Promise.all(drained));
