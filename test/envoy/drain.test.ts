@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { summarizeError } from "../support/answer-checks.ts";
 import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
+import { byExtent } from "../support/extent.ts";
 import { CHAT_UPSTREAM_MODEL, TRANSPORTS_UNDER_TEST } from "../support/gateway-config.ts";
 import { type HttpAnswer, readEvents, send } from "../support/http.ts";
 import { runLoad } from "../support/running-load.ts";
@@ -55,10 +56,10 @@ const isDone = (answer: HttpAnswer): boolean =>
 const readiness = () => send(stack.baseUrl, { path: "/readyz" });
 
 describe.each(TRANSPORTS_UNDER_TEST)("on the transport %s", (transport) => {
-  const start = async (drainSeconds: number): Promise<void> => {
+  const start = async (drainSeconds: number, workers = 2): Promise<void> => {
     stack = await startServeAlone({
       upstreamUrl: upstream.url,
-      workers: 2,
+      workers,
       drainSeconds,
       overrides: { sidecar: { transport } },
     });
@@ -112,34 +113,39 @@ describe.each(TRANSPORTS_UNDER_TEST)("on the transport %s", (transport) => {
       expect(unprocessed).toEqual([]);
     });
 
-    it.each([
-      { path: CHAT_PATH, isInEnvelope: false },
-      { path: "/v1/messages", isInEnvelope: true },
-    ])("refuses what was admitted before and has its body only after, on $path", async (route) => {
-      const slow = await createTestKey(stack.store, { requestsPerMinute: 6 });
+    it("refuses what was admitted before and has its body only after, in each protocol", async () => {
       const body = JSON.stringify(chatBody({ max_tokens: 5 }));
-      const lines = [`POST ${route.path} HTTP/1.1`, "host: a", `authorization: Bearer ${slow.key}`];
-      const port = Number(new URL(stack.baseUrl).port);
-      const upload = startUpload(
-        port,
-        `${[...lines, `content-length: ${body.length}`].join("\r\n")}\r\n\r\n${body}`,
-      );
-      await waitFor("its admission", async () => {
-        const fill = (await stack.store.readBuckets(slow.organizationId, [slow.id])).get(slow.id);
-        return fill?.remaining === 9;
-      });
+      const upload = async (path: string) => {
+        const slow = await createTestKey(stack.store, { requestsPerMinute: 6 });
+        const lines = [`POST ${path} HTTP/1.1`, "host: a", `authorization: Bearer ${slow.key}`];
+        const started = startUpload(
+          Number(new URL(stack.baseUrl).port),
+          `${[...lines, `content-length: ${body.length}`].join("\r\n")}\r\n\r\n${body}`,
+        );
+        await waitFor("its admission", async () => {
+          const fill = (await stack.store.readBuckets(slow.organizationId, [slow.id])).get(slow.id);
+          return fill?.remaining === 9;
+        });
+        return started;
+      };
+      const uploads = [
+        { started: await upload(CHAT_PATH), isInEnvelope: false },
+        { started: await upload("/v1/messages"), isInEnvelope: true },
+      ];
       stack.serve.signal("SIGTERM");
       await stack.serve.waitForEnd(15_000);
-      const { status, headers, body: text } = await upload.finish();
-      expect({ status, ...headers }).toMatchObject({
-        status: 503,
-        "retry-after": "1",
-        "x-should-retry": "true",
-        "x-service-ratelimit-remaining": "9",
-      });
-      expect(headers["x-request-id"]).toMatch(/^req_/u);
-      const error = { code: "gateway_unavailable", request_id: headers["x-request-id"] };
-      expect(JSON.parse(text)).toMatchObject(route.isInEnvelope ? { type: "error", error } : { error });
+      for (const { started, isInEnvelope } of uploads) {
+        const { status, headers, body: text } = await started.finish();
+        expect({ status, ...headers }).toMatchObject({
+          status: 503,
+          "retry-after": "1",
+          "x-should-retry": "true",
+          "x-service-ratelimit-remaining": "9",
+        });
+        expect(headers["x-request-id"]).toMatch(/^req_/u);
+        const error = { code: "gateway_unavailable", request_id: headers["x-request-id"] };
+        expect(JSON.parse(text)).toMatchObject(isInEnvelope ? { type: "error", error } : { error });
+      }
       expect(upstream.requests).toEqual([]);
     });
 
@@ -154,7 +160,7 @@ describe.each(TRANSPORTS_UNDER_TEST)("on the transport %s", (transport) => {
   });
 
   describe("serve at SIGTERM, with streams that outlast it", () => {
-    beforeEach(() => start(SHORT_DRAIN_SECONDS));
+    beforeEach(() => start(SHORT_DRAIN_SECONDS, byExtent({ push: 1, nightly: 2 })));
 
     it("cuts a stream that is longer than the bound, never as if it were whole, and exits with 1", async () => {
       const { answers } = await openStreams(2);

@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
+import { byExtent } from "../support/extent.ts";
 import { type HttpAnswer, readError, send } from "../support/http.ts";
 import { type CreatedKey, createTestKey } from "../support/test-key.ts";
 import { type ScriptedUpstream, startUpstream } from "../support/upstream.ts";
@@ -10,6 +11,7 @@ import { waitFor } from "../support/wait.ts";
 import { type ServeAlone, startServeAlone } from "./access/serve-alone.ts";
 import { findWorker, listWorkers, readEndpoints } from "./access/worker-processes.ts";
 
+const WORKERS = byExtent({ push: 1, nightly: 2 });
 let upstream: ScriptedUpstream;
 let stack: ServeAlone | null = null;
 beforeEach(async () => {
@@ -36,12 +38,12 @@ describe("a gateway that starts while Redis is away", () => {
   it("lives, is not ready, refuses with 503, and becomes ready by itself", async () => {
     stack = await startServeAlone({
       upstreamUrl: upstream.url,
-      workers: 2,
+      workers: WORKERS,
       drainSeconds: 2,
       isRedisAway: true,
     });
     const { baseUrl, adminUrl, configFile, redis, serve, store } = stack;
-    await waitFor("the workers", () => listWorkers(configFile).length === 2);
+    await waitFor("the workers", () => listWorkers(configFile).length === WORKERS);
     const before = listWorkers(configFile);
     for (const url of [baseUrl, adminUrl]) {
       expect([await statusOf(url, "/healthz"), await statusOf(url, "/readyz")]).toEqual([200, 503]);

@@ -11,6 +11,7 @@ import { createToolContext } from "../../../src/operation/setup/tool-context.ts"
 import { createRedisClient, waitUntilReady } from "../../../src/data-path/store/redis/client.ts";
 import { createStore } from "../../../src/data-path/store/redis-store.ts";
 import type { Store } from "../../../src/data-path/store/types.ts";
+import { callCli } from "../../cli/call-cli.ts";
 import { type Child, startChild } from "../../support/child.ts";
 import { findFreePort } from "../../support/free-port.ts";
 import { catalogEntry, mergeConfig, sidecarUnderTest } from "../../support/gateway-config.ts";
@@ -112,13 +113,7 @@ async function startEnvoy(
   dir: string,
   edit: (yaml: string) => string = (yaml) => yaml,
 ): Promise<Child> {
-  const { stdout } = await run(
-    process.execPath,
-    [MAIN, "envoy", "render", "--write-secrets", "--config", configFile],
-    {
-      maxBuffer: 16 * 1024 * 1024,
-    },
-  );
+  const { stdout } = await callCli(["envoy", "render", "--write-secrets", "--config", configFile]);
   const bootstrap = join(dir, "envoy.yaml");
   await writeFile(bootstrap, edit(stdout));
   const { path } = await ensureEnvoy(createToolContext());
