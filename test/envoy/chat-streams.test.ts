@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { describeAnswer } from "../support/answer-checks.ts";
 import { chatBody, withSharedChatStack } from "../support/chat-stack.ts";
+import { byExtent } from "../support/extent.ts";
 import { readEvents, type SendOptions } from "../support/http.ts";
 import { finishChunk, textChunk, textCompletion, usageChunk } from "../support/scripted-answer.ts";
 import { createGate, waitFor } from "../support/wait.ts";
@@ -13,6 +14,14 @@ const STREAM_TYPE = { "content-type": "text/event-stream" };
 /** How many splits are tried at a time. */
 const CONCURRENCY = 16;
 
+/** Each at night; on each push each fifth, and those beside an end of a line or within a character. */
+function splitsOf(bytes: Buffer): number[] {
+  const isPlain = (at: number): boolean => /[ -~]/u.test(String.fromCharCode(bytes[at] ?? 0));
+  const all = Array.from(bytes, (_byte, at) => at);
+  const telling = all.filter((at) => at % 5 === 0 || !isPlain(at) || !isPlain(at - 1));
+  return byExtent({ push: telling, nightly: all });
+}
+
 /** What the client gets for each way to cut `bytes` in two. */
 async function answersToEverySplit(
   bytes: Buffer,
@@ -20,11 +29,9 @@ async function answersToEverySplit(
   request: Partial<SendOptions>,
 ): Promise<string[]> {
   const answers: string[] = [];
-  let position = 0;
+  const splits = splitsOf(bytes);
   const work = async (): Promise<void> => {
-    while (position < bytes.length) {
-      const at = position;
-      position += 1;
+    for (let at = splits.pop(); at !== undefined; at = splits.pop()) {
       chat.upstream.answerNext({
         kind: "bytes",
         headers,
