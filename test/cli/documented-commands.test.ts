@@ -6,7 +6,7 @@
  */
 import { execFile } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
@@ -63,7 +63,7 @@ beforeAll(async () => {
 afterAll(() => upstream.close());
 
 /** Runs the command line that a shell sends: environment, an empty entry, folder, arguments. Answers a script of its outcome. */
-const commands = createServer(async (request, response) => {
+async function runSent(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const entries = (await text(request)).split("\0");
   const end = entries.indexOf("");
   const env = Object.fromEntries(
@@ -74,7 +74,8 @@ const commands = createServer(async (request, response) => {
   const [cwd = "", ...args] = entries.slice(end + 1, -1);
   const { code, stdout, stderr } = await callCli(args, { cwd, env });
   response.end(`printf %s ${quote(stdout)}; printf %s ${quote(stderr)} >&2; return ${code}`);
-});
+}
+const commands = createServer((request, response) => void runSent(request, response));
 const quote = (words: string) => `'${words.replaceAll("'", "'\\''")}'`;
 const socketOf = (dir: string) => join(dir, "commands.sock");
 beforeAll(() => new Promise<void>((resolve) => commands.listen(socketOf(getStack().dir), resolve)));
