@@ -60,7 +60,7 @@ async function runRecoveries({ seed, workers, transport }: Run): Promise<readonl
   const draw = createDraw(seed * 1_000 + workers * 10 + transport.length);
   const clockAheadMs = canSetRedisClock() ? draw.oneOf(CLOCKS) : 0;
   const sidecar = { workers, transport };
-  const faults = await startFaultStack({ sidecar }, { appendFsync: "always", clockAheadMs });
+  const faults = await startFaultStack({ sidecar }, { clockAheadMs });
   const host: RecoveringHost = { faults, draw, clients: CLIENTS, isLogShort: false };
   const title = `recovery, seed ${seed}, ${workers} workers, ${transport}, Redis's clock ${clockAheadMs} ms ahead`;
   try {

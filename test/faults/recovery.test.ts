@@ -23,9 +23,7 @@ const WARM_REQUESTS = 16;
 
 let stacks: readonly FaultStack[] = [];
 beforeAll(async () => {
-  const started = WORKER_COUNTS.map((workers) =>
-    startFaultStack({ sidecar: { workers } }, { appendFsync: "always" }),
-  );
+  const started = WORKER_COUNTS.map((workers) => startFaultStack({ sidecar: { workers } }));
   stacks = await Promise.all(started);
 }, START_TIMEOUT_MS);
 afterAll(async () => {
