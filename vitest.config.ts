@@ -159,7 +159,7 @@ export default defineConfig({
           include: WAITING_FILES,
           isolate: true,
           retry,
-          maxWorkers: maxWorkers * 3,
+          maxWorkers: maxWorkers * 2,
           sequence: { groupOrder: WAITING },
         },
       },
@@ -172,8 +172,8 @@ export default defineConfig({
           testTimeout: 600_000,
           isolate: true,
           // No second try: what is claimed here is that it holds each time.
-          // Three loads at a time (test/faults/machine.ts): another file begins where those before it only wait.
-          maxWorkers: 5,
+          // Two loads at a time (test/faults/machine.ts): another file begins where those before it only wait.
+          maxWorkers: 4,
           sequence: { groupOrder: FAULTS },
         },
       },
