@@ -222,7 +222,7 @@ describe.skipIf(claude.missing !== null)(`Claude Code${NOTE}`, () => {
   });
 
   // To the program it is any other 429.
-  it.skipIf(byExtent({ push: true, nightly: false }))("waits out a 429 of tokens per minute", async () => {
+  it.each(byExtent({ push: [], nightly: ["tokens"] }))("waits out a 429 of %s per minute", async () => {
     const { key } = await chat.stack.createKey({ tokensPerMinute: 6_000 });
     chat.upstream.answer(textStream("Late."));
     const run = await ask({ apiKey: key }, () => useUpTokens(chat, key));

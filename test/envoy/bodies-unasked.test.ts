@@ -12,7 +12,7 @@ import { beginUpload, type HttpVersion } from "./edge/unfinished-upload.ts";
 const REQUESTS = byExtent({ push: 20, nightly: 60 });
 const BODY_BYTES = 33_000_000;
 const OTHERS_REQUESTS = 42;
-/** All together; held they would be three times as much, or ten. What Envoy reads of one while it is decided is some 2 MiB. */
+/** All bodies together, of 660 MB or 2 GB. Envoy reads about 2 MiB of one before it is refused. */
 const MAX_HELD_BYTES = 200_000_000;
 const VERSIONS: readonly HttpVersion[] = ["HTTP/1.1", "HTTP/2"];
 

@@ -12,7 +12,7 @@ import { finishChunk, textChunk, textCompletion } from "../support/scripted-answ
 import { createGate } from "../support/wait.ts";
 
 const MEBIBYTE = 1024 ** 2;
-/** Of the usual limits and sizes: each larger one takes a core for seconds. */
+/** Share of the usual limits and sizes: at full size a test takes a core for seconds. */
 const SCALE = byExtent({ push: 1 / 4, nightly: 1 });
 const LIMITS = { max_body_bytes: 32 * MEBIBYTE * SCALE, max_buffered_bytes: 256 * MEBIBYTE * SCALE };
 const OTHERS_REQUESTS = 42;

@@ -13,7 +13,7 @@ const NATIVE_MODEL = "acme/native";
 const MOST_OBJECTS = Math.floor((32 * 1024 * 1024 - 200) / 3);
 /** Not many more than may be. */
 const FEWER_OBJECTS = byExtent({ push: 300_000, nightly: MOST_OBJECTS });
-/** Of an answer, which may have a million; numbers and text are no objects. */
+/** Values of an answer: more than the million that it may have. Numbers and text do not count. */
 const MANY_VALUES = byExtent({ push: 1_200_000, nightly: 5_000_000 });
 
 const chat = withChatStack((upstream) => ({

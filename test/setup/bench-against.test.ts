@@ -66,7 +66,7 @@ const ROUNDS = byExtent({ push: ["1k"], nightly: ["1k", "idle"] });
 const ROWS = ["1k cold", "1k warm", "1k alone", ...byExtent({ push: [], nightly: ["idle"] })];
 
 describe("two builds in turns", () => {
-  it("are measured cold, warm, at one connection and idle, in their own stacks", async () => {
+  it("are measured cold, warm, at one connection and, at night, idle, in their own stacks", async () => {
     await prepareClone();
     const program = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
     const [mock, load] = [await startMock(), createLoadGenerator()];

@@ -25,7 +25,7 @@ const PROC = "envoy.filters.http.ext_proc";
 
 interface Running {
   readonly stack: Stack;
-  /** Of `local`. */
+  /** Server of the upstream `local`. */
   readonly upstream: ScriptedUpstream;
   /** Answers health checks. */
   readonly healthy: ScriptedUpstream;
