@@ -106,8 +106,8 @@ export interface PromptSize {
   /** UTF-8 bytes of the text of messages, system, tools and response schema. */
   readonly textBytes: number;
   /**
-   * The part of `textBytes` that the model certainly reads as tokens: conversation texts without white space (see
-   * `countVisibleBytes`), excluding what templates and servers may drop: tools, schemas, reasoning and, in chats,
+   * A part of `textBytes` that the model certainly reads as tokens: a sample of the conversation's texts without white
+   * space (see `addVisibleBytes`), excluding what templates and servers may drop: tools, schemas, reasoning and, in chats,
    * earlier answers, because templates cut reasoning out of them.
    */
   readonly visibleTextBytes: number;

@@ -1,8 +1,10 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { countVisibleBytes } from "../../../src/data-path/translation/visible-bytes.ts";
+import { addVisibleBytes } from "../../../src/data-path/translation/visible-bytes.ts";
 
-describe("countVisibleBytes", () => {
+const countVisibleBytes = (text: string) => addVisibleBytes(0, text);
+
+describe("addVisibleBytes", () => {
   it.each([
     ["a b\tc\r\n", 3],
     ["Grüße", 7],
@@ -12,6 +14,13 @@ describe("countVisibleBytes", () => {
     ["–—…", 9],
   ])("of %j is %d", (text, bytes) => {
     expect(countVisibleBytes(text)).toBe(bytes);
+  });
+
+  it("adds no more once a prompt's sample is counted, and looks at no more of one text", () => {
+    const long = "x".repeat(100_000);
+    expect(addVisibleBytes(100, long)).toBe(16_384);
+    expect(addVisibleBytes(16_384, long)).toBe(16_384);
+    expect(addVisibleBytes(0, " ".repeat(16_384) + long)).toBe(0);
   });
 
   it("is never more than the text's bytes, and the same however much white space is in it", () => {

@@ -1,6 +1,6 @@
 import type { PromptSize } from "../client-protocol.ts";
 import { formatJson } from "../json/exact-json.ts";
-import { countVisibleBytes } from "../visible-bytes.ts";
+import { addVisibleBytes } from "../visible-bytes.ts";
 import { PARAGRAPH, type AssistantPart, type ParsedMessage, type UserPart } from "./parts.ts";
 import type { ParsedRequest } from "./parsed-request.ts";
 
@@ -8,11 +8,11 @@ import type { ParsedRequest } from "./parsed-request.ts";
 export function measurePrompt(request: ParsedRequest): PromptSize {
   const { system, messages, tools, responseFormat } = request;
   let textBytes = Buffer.byteLength(system);
-  let visibleTextBytes = countVisibleBytes(system);
+  let visibleTextBytes = addVisibleBytes(0, system);
   let messageCount = system === "" ? 0 : 1;
   for (const message of messages) {
     textBytes += measureMessage(message);
-    visibleTextBytes += measureVisible(message);
+    visibleTextBytes = addVisible(visibleTextBytes, message);
     messageCount += countMessages(message);
   }
   if (tools.length > 0) textBytes += Buffer.byteLength(formatJson(tools));
@@ -42,12 +42,12 @@ function measureMessage(message: ParsedMessage): number {
   return bytes;
 }
 
-function measureVisible(message: ParsedMessage): number {
-  if (message.role === "system") return countVisibleBytes(message.text);
-  if (message.role === "assistant") return 0;
-  let bytes = 0;
+function addVisible(counted: number, message: ParsedMessage): number {
+  if (message.role === "system") return addVisibleBytes(counted, message.text);
+  if (message.role === "assistant") return counted;
+  let bytes = counted;
   for (const part of message.parts) {
-    if (part.kind === "text" || part.kind === "tool_result") bytes += countVisibleBytes(part.text);
+    if (part.kind === "text" || part.kind === "tool_result") bytes = addVisibleBytes(bytes, part.text);
   }
   return bytes;
 }

@@ -1,6 +1,6 @@
 import { formatJson } from "../json/exact-json.ts";
 import type { JsonBody } from "../json/parse-body.ts";
-import { countVisibleBytes } from "../visible-bytes.ts";
+import { addVisibleBytes } from "../visible-bytes.ts";
 import type { PromptSize, ProtocolName } from "../client-protocol.ts";
 import { isWholeField } from "../fields/known-fields.ts";
 
@@ -19,7 +19,7 @@ export class PromptParts {
   addText(value: unknown): void {
     if (typeof value !== "string" || value === "") return;
     this.#texts.push(value);
-    this.#visibleTextBytes += countVisibleBytes(value);
+    this.#visibleTextBytes = addVisibleBytes(this.#visibleTextBytes, value);
   }
 
   /** Adds text that servers may drop: reasoning, names of tools. */

@@ -1,7 +1,7 @@
 import type { PromptSize } from "../../client-protocol.ts";
 import { isJsonObject } from "../../../../shared/text/json-object.ts";
 import { isWholeField } from "../../fields/known-fields.ts";
-import { countVisibleBytes } from "../../visible-bytes.ts";
+import { addVisibleBytes } from "../../visible-bytes.ts";
 import { type JsonBody } from "../../json/parse-body.ts";
 
 /** Content parts that are text; other kinds may be worth any number of tokens. */
@@ -26,7 +26,7 @@ export function measurePrompt(
     textBytes += countText(message, "content");
     const { content, role } = message;
     for (const part of Array.isArray(content) ? content : [content]) {
-      if (role !== "assistant") visibleTextBytes += countVisible(part);
+      if (role !== "assistant") visibleTextBytes = addVisible(visibleTextBytes, part);
       if (isJsonObject(part) && !TEXT_PARTS.has(part["type"])) hasMedia = true;
       else textBytes += countText(part);
     }
@@ -46,9 +46,9 @@ export function measurePrompt(
   };
 }
 
-function countVisible(part: unknown): number {
+function addVisible(counted: number, part: unknown): number {
   const text = isJsonObject(part) && part["type"] === "text" ? part["text"] : part;
-  return typeof text === "string" ? countVisibleBytes(text) : 0;
+  return typeof text === "string" ? addVisibleBytes(counted, text) : counted;
 }
 
 /** Counts the UTF-8 bytes of all strings in a value: arguments and names of tool calls, refusals, reasoning. */
