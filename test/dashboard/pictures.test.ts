@@ -89,7 +89,7 @@ describe.skipIf(CHROMIUM === null)(`pictures of sample data${SKIPPED_WHY}`, () =
   });
 
   it.runIf(DIRECTORY !== undefined)(
-    "each page has its sheet",
+    "each page has its sheet (only with IGW_PICTURES)",
     async () => {
       const page = await open();
       mkdirSync(SHEETS_DIRECTORY, { recursive: true });

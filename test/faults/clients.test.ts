@@ -90,8 +90,8 @@ describe("no default cap refuses before so much is used, streams open, though th
 });
 
 // On each push redis.test.ts, workers.test.ts and shutdown.test.ts show it of what they have done.
-it.skipIf(byExtent({ push: true, nightly: false }))(
-  "nothing of it changes when the gateway is stopped, its usage verified and rebuilt, and it starts again",
+it.each(byExtent({ push: [], nightly: ["stopped"] }))(
+  "nothing of it changes when the gateway is %s, its usage verified and rebuilt, and it starts again",
   async () => {
     expect(await restartStack(faults, { isLogShort: false })).toEqual([]);
   },
