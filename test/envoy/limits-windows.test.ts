@@ -27,7 +27,7 @@ describe.skipIf(!canSetClock)(`limits by window${CLOCK_NEEDS}`, () => {
       group: `${path}/groups/${String(group["id"])}`,
       organization: path,
     };
-    return { paths, path, key: String(key["key"]), user, group };
+    return { organizationId, paths, path, key: String(key["key"]), user, group };
   };
   type Of = Awaited<ReturnType<typeof createOwners>>;
 
@@ -38,7 +38,12 @@ describe.skipIf(!canSetClock)(`limits by window${CLOCK_NEEDS}`, () => {
     timed.stack.send({ path: CHAT_PATH, key: of.key, body: chatBody({ model: GOLD_MODEL, ...fields }) });
   const spend = async (of: Of) => {
     timed.upstream.answer({ kind: "json", body: textCompletion("x", USAGE) });
+    const store = await timed.stack.store();
+    const read = async () => (await store.readSpend(of.organizationId, null)).organizationMicrocents;
+    const before = await read();
     expect((await send(of)).status).toBe(200);
+    // A busy Redis can read the next request, by the other worker, before this one's charge.
+    await waitFor("the charge", async () => (await read()) > before, { intervalMs: 5 });
   };
 
   it.each([

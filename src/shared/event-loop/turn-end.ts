@@ -1,8 +1,9 @@
 /**
  * Work at the end of a turn of the event loop. The output of a turn leaves in one write per connection, since
  * a system call, and waking up its reader, costs more than making a command or a reply.
- * Redis comes first: when Envoy, and then the client, sees the end of a request, its charge is on its way,
- * and is counted before the client's next request; and the charge does not get lost with this process.
+ * Redis comes first: when Envoy, and then the client, sees the end of a request, its charge is on its way, and does not
+ * get lost with this process. It is counted before the client's next request, unless that one goes to another worker
+ * and a busy Redis reads that worker's connection first.
  */
 import { createDeferred } from "./deferred.ts";
 
