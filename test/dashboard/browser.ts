@@ -1,5 +1,7 @@
 /** A real Chromium on the real dashboard. Without one the tests are skipped, and say so. */
-import axe from "axe-core";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type axe from "axe-core";
 import {
   type Browser,
   type BrowserContext,
@@ -24,6 +26,9 @@ export const SKIPPED_WHY = CHROMIUM === null ? " (skipped: no Chromium; install 
 /** Axe ends before what is compiled of it for speed is of use: without, it takes a fifth less of a core. */
 const QUICK_SCRIPTS = "--js-flags=--no-turbofan --min-semi-space-size=32";
 
+/** Sent to the browser once; each page has it, and evaluates it when it is looked at. */
+const AXE_SCRIPT = `globalThis.loadAxe = () => { ${readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")} }`;
+
 let browser: Promise<Browser> | null = null;
 
 /** For all files of a process, with whose end it ends: to start one takes a second and a half of a core. */
@@ -45,6 +50,7 @@ export function withBrowser(): (options?: BrowserContextOptions) => Promise<Page
     if (browser === null) throw new Error("the browser is used before it was started");
     const context = await (await browser).newContext(options);
     contexts.push(context);
+    await context.addInitScript(AXE_SCRIPT);
     const page = await context.newPage();
     page.setDefaultTimeout(60_000);
     return page;
@@ -79,10 +85,8 @@ export function unfold(page: Page, title: string): Promise<void> {
  * description of every node that is right there, which takes most of its time.
  */
 export async function expectAccessible(page: Page): Promise<void> {
-  // Half a megabyte, which a page that was looked at before has already.
-  if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(axe.source);
   const violations = await page.evaluate<axe.Result[]>(
-    "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)",
+    "'axe' in window || loadAxe(); axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)",
   );
   const found = violations.map(
     ({ id, help, nodes }) =>
