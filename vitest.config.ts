@@ -157,7 +157,6 @@ export default defineConfig({
           name: "waiting",
           env: QUICK_WAITS,
           include: WAITING_FILES,
-          isolate: true,
           retry,
           maxWorkers: maxWorkers * 2,
           sequence: { groupOrder: WAITING },
@@ -170,7 +169,6 @@ export default defineConfig({
           env: QUICK_WAITS,
           include: ["test/faults/**/*.test.ts"],
           testTimeout: 600_000,
-          isolate: true,
           // No second try: what is claimed here is that it holds each time.
           // Two loads at a time (test/faults/machine.ts): another file begins where those before it only wait.
           maxWorkers: 4,

@@ -35,7 +35,8 @@ describe("charged and used agree", () => {
       await runScenario(faults, {
         name: "SIGTERM",
         // Under a second: they have the five seconds of a drain, on a busy machine, too.
-        outputTokens: 38,
+        outputTokens: 19,
+        tokenMs: 40,
         async fault({ sent, answered, streamed }) {
           await answered(5);
           await streamed(300);
@@ -80,7 +81,8 @@ describe("charged and used agree", () => {
       expect(
         await runScenario(faults, {
           name: "host gone",
-          outputTokens: 200,
+          outputTokens: 100,
+          tokenMs: 40,
           async fault({ streamed }) {
             await streamed(LOST_STREAM_MS + 1_000);
             const { configFile } = faults.stack;

@@ -18,7 +18,7 @@ import { restartStack } from "./restart.ts";
 import { findWorkerPid, listProcesses, waitForNewWorker } from "../support/gateway-processes.ts";
 
 /** Streams of four seconds: some of each is charged, some is not yet. */
-const LONG_STREAMS = { outputTokens: 200, tokenMs: 20 };
+const LONG_STREAMS = { outputTokens: 100, tokenMs: 40 };
 
 let faults: FaultStack;
 beforeAll(async () => {

@@ -29,8 +29,8 @@ import { KINDS_OF_CALLS, startWatchers, type Watched } from "./watchers.ts";
 
 const MEBIBYTE = 1024 ** 2;
 const NO_ATTACK = "no attack";
-/** The victim's quick requests of a phase: fewer would say nothing of its latency. */
-const MEASURED_REQUESTS = IS_LONG ? 150 : 40;
+/** The victim's quick requests of a phase, at least. Fewer than in the long form would say nothing of its latency. */
+const MEASURED_REQUESTS = IS_LONG ? 150 : 25;
 /** Before its memory is taken, the gateway has loaded what it needs, and its heaps have grown to what they are under load. */
 const WARM_REQUESTS = IS_LONG ? 300 : 100;
 /**

@@ -19,12 +19,14 @@ async function writeBlanks(call: RawCall, bytes: number): Promise<void> {
 const unfinishedUploads: Attack = async (target) => {
   const bytes = target.isLong ? 33_000_000 : 8_000_000;
   const calls: RawCall[] = [];
-  await repeat(target.isLong ? 66 : 40, 66, async (index) => {
+  const written = repeat(target.isLong ? 66 : 40, 66, async (index) => {
     const length = index % 2 === 0 ? bytes : null;
     const call = openCall(target, { key: target.keys.roomy, path: routeOf(index), length });
     calls.push(call);
     await writeBlanks(call, bytes - 70_000);
   });
+  // What waits for memory is written as long as it is left there.
+  await (target.isLong ? written : Promise.race([written, wait(3_000)]));
   await wait(target.isLong ? 5_000 : 500);
   await leaveAll(calls);
 };

@@ -17,8 +17,9 @@ import { SUMMARY_FILE, type TestedFile, type TestSummary } from "./summary-repor
 const MEASURED_PROJECTS = ["unit", "store"];
 const MEASURING = byExtent({ push: [], nightly: ["--coverage"] });
 
-/** Most others of vitest.config.ts. */
-const OTHER_PROJECTS = ["cluster", "admin", "system", "dashboard", "packaging"];
+/** Others that need Redis alone: beside the measured ones, unless these are measured. */
+const REDIS_PROJECTS = ["cluster", "admin"];
+const STACK_PROJECTS = ["system", "dashboard", "packaging"];
 
 /**
  * At the same time, each in a run of its own, since vitest gives projects that run at once the same processes. The load of a
@@ -122,9 +123,13 @@ async function runAtOnce(root: string, { runs }: Step, env: NodeJS.ProcessEnv): 
  */
 export function planSteps(args: readonly string[]): readonly Step[] {
   if (args.length > 0) return [{ tools: "forAll", runs: [args] }];
+  const [first, second] = byExtent({
+    push: [[...MEASURED_PROJECTS, ...REDIS_PROJECTS], STACK_PROJECTS],
+    nightly: [MEASURED_PROJECTS, [...REDIS_PROJECTS, ...STACK_PROJECTS]],
+  });
   return [
-    { tools: "forStore", runs: [[...MEASURED_PROJECTS.map(selectProject), ...MEASURING]] },
-    { tools: "forAll", runs: [OTHER_PROJECTS.map(selectProject)] },
+    { tools: "forStore", runs: [[...first.map(selectProject), ...MEASURING]] },
+    { tools: "forAll", runs: [second.map(selectProject)] },
     { tools: "forAll", runs: PROJECTS_THAT_WAIT.map((project) => [selectProject(project)]) },
     { tools: "forAll", runs: [[selectProject(PROJECT_ALONE)]] },
   ];

@@ -151,11 +151,8 @@ describe("the runs of vitest behind `npm test`", () => {
   const steps = planSteps([]);
 
   it("begin with what needs no whole stack, whose coverage they measure at night", () => {
-    const measuring = byExtent({ push: [], nightly: ["--coverage"] });
-    expect(steps[0]).toEqual({
-      tools: "forStore",
-      runs: [["--project=unit", "--project=store", ...measuring]],
-    });
+    const more = byExtent({ push: ["--project=cluster", "--project=admin"], nightly: ["--coverage"] });
+    expect(steps[0]).toEqual({ tools: "forStore", runs: [["--project=unit", "--project=store", ...more]] });
     expect(steps.slice(1).map(({ tools }) => tools)).toEqual(["forAll", "forAll", "forAll"]);
   });
 
