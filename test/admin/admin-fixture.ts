@@ -14,7 +14,7 @@ import { parseConfig } from "../../src/shared/config/load.ts";
 import type { RedisClient } from "../../src/data-path/store/redis/client.ts";
 import { createId } from "../../src/data-path/store/ids.ts";
 import { createStore } from "../../src/data-path/store/redis-store.ts";
-import type { Store } from "../../src/data-path/store/types.ts";
+import type { Store } from "../../src/shared/stored/store.ts";
 import { type HttpAnswer, send } from "../support/http.ts";
 import { type PrivateRedis, startRedis } from "../support/redis.ts";
 import { connectClient, USAGE_MONTHS } from "../store/fixture.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { verifyUsage } from "../../src/data-path/request-log/verify-usage.ts";
 import { verifyWindows } from "../../src/data-path/request-log/verify-windows.ts";
 import { LIMIT_PERIODS } from "../../src/shared/settings/limits.ts";
-import type { WindowSpend } from "../../src/data-path/store/types/windows.ts";
+import type { WindowSpend } from "../../src/shared/stored/windows.ts";
 import { type AdminUnderTest, createApiKey, createOrganization, startAdmin } from "./admin-fixture.ts";
 
 let admin: AdminUnderTest;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { API_ROUTES } from "../../src/management/admin/api/routes.ts";
 import { PAGE_ROUTES } from "../../src/management/admin/dashboard/page-routes.ts";
-import { UNKNOWN_TRACE } from "../../src/data-path/store/types/reporting.ts";
+import { UNKNOWN_TRACE } from "../../src/shared/stored/reporting.ts";
 import { chargeInput, createIdentity, FINAL, type TestKey } from "../store/fixture.ts";
 import { cookieOf, createPageClient, formTokenOf } from "../support/page-client.ts";
 import {

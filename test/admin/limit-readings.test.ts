@@ -1,6 +1,6 @@
 /** What holds for each owner, with what is spent of it in its window of now. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { formatOwnerIds } from "../../src/data-path/store/types/owner-ids.ts";
+import { formatOwnerIds } from "../../src/shared/stored/owner-ids.ts";
 import { chargeInput, createIdentity, FINAL } from "../store/fixture.ts";
 import {
   type AdminUnderTest,

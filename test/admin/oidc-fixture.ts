@@ -10,7 +10,7 @@ import {
   startRealProvider,
 } from "../support/oidc/real-provider.ts";
 import { signInAtProvider, WebClient, type WebAnswer } from "../support/oidc/web-client.ts";
-import type { Store } from "../../src/data-path/store/types.ts";
+import type { Store } from "../../src/shared/stored/store.ts";
 import type { AdminServerOptions } from "../../src/management/admin/server.ts";
 import { type AdminUnderTest, createOrganization, startAdmin } from "./admin-fixture.ts";
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createKey as createApiKeyText, displayKey, hashKey } from "../../src/data-path/auth/key-format.ts";
 import { lookUpKey } from "../../src/data-path/store/redis/keys.ts";
 import { createStore } from "../../src/data-path/store/redis-store.ts";
-import type { Store } from "../../src/data-path/store/types.ts";
+import type { Store } from "../../src/shared/stored/store.ts";
 import { connectClient, KEY, createTestOrganization, USAGE_MONTHS } from "../store/fixture.ts";
 import { type PrivateRedis, startRedis } from "../support/redis.ts";
 import { waitFor } from "../support/wait.ts";

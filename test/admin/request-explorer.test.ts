@@ -1,7 +1,7 @@
 /** Requests over time, one after the other, as a file, and the health that they show; each also of one's own alone. */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { formatOwnerIds } from "../../src/data-path/store/types/owner-ids.ts";
-import type { RequestTrace } from "../../src/data-path/store/types/reporting.ts";
+import { formatOwnerIds } from "../../src/shared/stored/owner-ids.ts";
+import type { RequestTrace } from "../../src/shared/stored/reporting.ts";
 import { addTestUser, chargeInput, createIdentity, MODEL } from "../store/fixture.ts";
 import { cookieOf, createPageClient } from "../support/page-client.ts";
 import {

@@ -1,7 +1,7 @@
 /** Recent requests by whose they were when they were admitted. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createId } from "../../src/data-path/store/ids.ts";
-import { formatOwnerIds, type OwnerIds } from "../../src/data-path/store/types/owner-ids.ts";
+import { formatOwnerIds, type OwnerIds } from "../../src/shared/stored/owner-ids.ts";
 import { addTestGroup, addTestUser, chargeInput, createIdentity, FINAL, ROUTE } from "../store/fixture.ts";
 import { admit, type AdminUnderTest, createApiKey, createOrganization, startAdmin } from "./admin-fixture.ts";
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { UsageRow } from "../../src/data-path/store/types/reporting.ts";
+import type { UsageRow } from "../../src/shared/stored/reporting.ts";
 import { NO_USAGE } from "../../src/shared/usage/usage-figures.ts";
 import { type AdminUnderTest, createOrganization, OPERATOR_TOKEN, startAdmin } from "./admin-fixture.ts";
 

@@ -1,6 +1,6 @@
 /** Usage by whose the requests were when they were admitted. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { formatOwnerIds, type OwnerIds } from "../../src/data-path/store/types/owner-ids.ts";
+import { formatOwnerIds, type OwnerIds } from "../../src/shared/stored/owner-ids.ts";
 import { addTestGroup, addTestUser, chargeInput, createIdentity, FINAL } from "../store/fixture.ts";
 import { findFocusBreaches } from "../support/focus-checker.ts";
 import { parseCsv } from "../support/parse-csv.ts";

@@ -1,6 +1,6 @@
 /** How much of usage is read at a time: reports take turns, exports are few, and an answer has a bound. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { UsageRow } from "../../src/data-path/store/types/reporting.ts";
+import type { UsageRow } from "../../src/shared/stored/reporting.ts";
 import { createDeferred } from "../../src/shared/event-loop/deferred.ts";
 import { NO_USAGE } from "../../src/shared/usage/usage-figures.ts";
 import {

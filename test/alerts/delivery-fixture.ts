@@ -10,7 +10,7 @@ import { readSummary } from "../../src/management/alerts/summary.ts";
 import { WebhookChannel } from "../../src/management/alerts/webhook-channel.ts";
 import { systemClock } from "../../src/shared/time/clock.ts";
 import { listenForAlerts } from "../../src/data-path/store/alerts/alert-listener.ts";
-import { type AlertChannel, deliveryOf, type DeliveryState } from "../../src/data-path/store/types/alerts.ts";
+import { type AlertChannel, deliveryOf, type DeliveryState } from "../../src/shared/stored/alerts.ts";
 import type { KeySettings } from "../../src/shared/settings/key.ts";
 import type { OrganizationSettings } from "../../src/shared/settings/organization.ts";
 import {

@@ -7,7 +7,7 @@ import {
   type SmtpSettings,
 } from "../../src/management/alerts/mailer.ts";
 import { Secret } from "../../src/shared/config/secret.ts";
-import type { OrganizationRecord } from "../../src/data-path/store/types/management.ts";
+import type { OrganizationRecord } from "../../src/shared/stored/management.ts";
 import { ORGANIZATION } from "../store/fixture.ts";
 import { type MailServer, type MailServerOptions, startMailServer } from "../support/mail-server.ts";
 import { createTestAuthority } from "../support/tls.ts";

@@ -5,7 +5,7 @@ import { createKey, displayKey, hashKey } from "../../src/data-path/auth/key-for
 import { createId } from "../../src/data-path/store/ids.ts";
 import { keyListKey, keyRecordKey, lookUpKey } from "../../src/data-path/store/redis/keys.ts";
 import { formatKeySettings } from "../../src/data-path/store/management/records.ts";
-import type { Store } from "../../src/data-path/store/types.ts";
+import type { Store } from "../../src/shared/stored/store.ts";
 import { KEY_SETTINGS, type KeySettings } from "../../src/shared/settings/key.ts";
 import { defaultsOf } from "../../src/shared/settings/table.ts";
 import { createTestKey } from "../support/test-key.ts";

@@ -15,8 +15,8 @@ import { USER_SETTINGS } from "../../src/shared/settings/user.ts";
 import { createId } from "../../src/data-path/store/ids.ts";
 import { createRedisClient, waitUntilReady } from "../../src/data-path/store/redis/client.ts";
 import { createStore } from "../../src/data-path/store/redis-store.ts";
-import { formatOwnerIds } from "../../src/data-path/store/types/owner-ids.ts";
-import type { Store } from "../../src/data-path/store/types.ts";
+import { formatOwnerIds } from "../../src/shared/stored/owner-ids.ts";
+import type { Store } from "../../src/shared/stored/store.ts";
 import { startRedis } from "../support/redis.ts";
 import { NO_TOKENS } from "../../src/shared/usage/token-usage.ts";
 

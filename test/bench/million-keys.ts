@@ -10,7 +10,7 @@ import { createRedisClient, waitUntilReady } from "../../src/data-path/store/red
 import { createId } from "../../src/data-path/store/ids.ts";
 import { requestBucketKey } from "../../src/data-path/store/redis/keys.ts";
 import { createStore } from "../../src/data-path/store/redis-store.ts";
-import type { Store } from "../../src/data-path/store/types.ts";
+import type { Store } from "../../src/shared/stored/store.ts";
 import { startRedis } from "../support/redis.ts";
 import { type BenchKey, createOrganizations, fillKeys, KeyTable } from "./key-table.ts";
 

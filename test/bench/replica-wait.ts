@@ -7,8 +7,8 @@
 import { parseArgs } from "node:util";
 import { createRedisClient, waitUntilReady } from "../../src/data-path/store/redis/client.ts";
 import { createStore } from "../../src/data-path/store/redis-store.ts";
-import type { Store } from "../../src/data-path/store/types.ts";
-import type { ChargeInput } from "../../src/data-path/store/types/settlement.ts";
+import type { Store } from "../../src/shared/stored/store.ts";
+import type { ChargeInput } from "../../src/shared/stored/settlement.ts";
 import { chargeInput, createIdentity, createTestKey, FINAL } from "../store/fixture.ts";
 import { startRedisWithSentinels } from "../support/redis-sentinel.ts";
 

@@ -1,6 +1,6 @@
 /** Usage and requests by whose the requests were when they were admitted. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { formatOwnerIds, type OwnerIds } from "../../src/data-path/store/types/owner-ids.ts";
+import { formatOwnerIds, type OwnerIds } from "../../src/shared/stored/owner-ids.ts";
 import { chargeInput, createIdentity, FINAL } from "../store/fixture.ts";
 import { uniqueName, withManagement } from "./with-management.ts";
 

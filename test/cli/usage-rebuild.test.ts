@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { LIMIT_PERIODS } from "../../src/shared/settings/limits.ts";
-import { formatOwnerIds } from "../../src/data-path/store/types/owner-ids.ts";
-import type { ChargeInput } from "../../src/data-path/store/types/settlement.ts";
+import { formatOwnerIds } from "../../src/shared/stored/owner-ids.ts";
+import type { ChargeInput } from "../../src/shared/stored/settlement.ts";
 import {
   addTestGroup,
   addTestKey,

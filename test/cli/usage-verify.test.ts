@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { LIMIT_PERIODS } from "../../src/shared/settings/limits.ts";
 import { organizationKey, spendKey } from "../../src/data-path/store/redis/keys.ts";
-import { formatOwnerIds } from "../../src/data-path/store/types/owner-ids.ts";
-import type { BilledRequest } from "../../src/data-path/store/types/settlement.ts";
+import { formatOwnerIds } from "../../src/shared/stored/owner-ids.ts";
+import type { BilledRequest } from "../../src/shared/stored/settlement.ts";
 import { windowName } from "../../src/data-path/store/usage/windows.ts";
 import {
   addTestGroup,

@@ -1,7 +1,7 @@
 /** A month as a busy organization has it: eight keys, three models, 900,000 requests, and the month before. */
 import { daysOf, monthAt, monthsBackFrom } from "../../src/shared/time/calendar.ts";
 import { createId } from "../../src/data-path/store/ids.ts";
-import type { Store } from "../../src/data-path/store/types.ts";
+import type { Store } from "../../src/shared/stored/store.ts";
 import {
   type AdminUnderTest,
   admit,

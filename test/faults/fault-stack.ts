@@ -10,7 +10,7 @@ import {
 } from "../../src/data-path/store/redis/client.ts";
 import { openRequestsKey, spendKey } from "../../src/data-path/store/redis/keys.ts";
 import { createStore } from "../../src/data-path/store/redis-store.ts";
-import type { Store } from "../../src/data-path/store/types.ts";
+import type { Store } from "../../src/shared/stored/store.ts";
 import { windowName } from "../../src/data-path/store/usage/windows.ts";
 import { internalWait } from "../../src/shared/time/internal-waits.ts";
 import { type Child, startChild } from "../support/child.ts";

@@ -7,7 +7,7 @@ import type { OrganizationSettings } from "../../src/shared/settings/organizatio
 import { defaultsOf } from "../../src/shared/settings/table.ts";
 import { USER_GROUP_SETTINGS } from "../../src/shared/settings/user-group.ts";
 import { USER_SETTINGS } from "../../src/shared/settings/user.ts";
-import type { Store } from "../../src/data-path/store/types.ts";
+import type { Store } from "../../src/shared/stored/store.ts";
 import { type CreatedKey, createTestKey } from "../support/test-key.ts";
 import { monthLimits } from "../support/month-limits.ts";
 

@@ -3,7 +3,7 @@
  * what the upstream says was used; and of what strict caps held for requests nothing is left.
  */
 import { verifyWindows } from "../../src/data-path/request-log/verify-windows.ts";
-import type { WindowSpend } from "../../src/data-path/store/types/windows.ts";
+import type { WindowSpend } from "../../src/shared/stored/windows.ts";
 import type { Tenant } from "./fault-accounts.ts";
 import type { FaultStackOn } from "./fault-stack.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createId, isId } from "../../src/data-path/store/ids.ts";
-import type { AlertRecord } from "../../src/data-path/store/types/alerts.ts";
+import type { AlertRecord } from "../../src/shared/stored/alerts.ts";
 import type { KeySettings } from "../../src/shared/settings/key.ts";
 import type { OrganizationSettings } from "../../src/shared/settings/organization.ts";
 import {

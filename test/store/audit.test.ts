@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { createRedisClient, waitUntilReady } from "../../src/data-path/store/redis/client.ts";
 import { createStore } from "../../src/data-path/store/redis-store.ts";
 import { auditKey } from "../../src/data-path/store/redis/keys.ts";
-import type { AuditEntry, AuditInput, AuditLog } from "../../src/data-path/store/types/audit.ts";
-import type { Page } from "../../src/data-path/store/types/page.ts";
-import type { PersonRole } from "../../src/data-path/store/types/sessions.ts";
+import type { AuditEntry, AuditInput, AuditLog } from "../../src/shared/stored/audit.ts";
+import type { Page } from "../../src/shared/stored/page.ts";
+import type { PersonRole } from "../../src/shared/stored/sessions.ts";
 import { waitFor } from "../support/wait.ts";
 import {
   addTestKey,

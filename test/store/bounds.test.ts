@@ -7,7 +7,7 @@ import {
   alertOutboxKey,
 } from "../../src/data-path/store/redis/keys.ts";
 import { createId } from "../../src/data-path/store/ids.ts";
-import { FullError, MAX_RECORDS } from "../../src/data-path/store/types/max-records.ts";
+import { FullError, MAX_RECORDS } from "../../src/shared/stored/max-records.ts";
 import { CENT, spend } from "../alerts/delivery-fixture.ts";
 import { addTestKey, createTestKey, withTestStore } from "./fixture.ts";
 import { monthLimits } from "../support/month-limits.ts";

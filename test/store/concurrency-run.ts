@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { createId } from "../../src/data-path/store/ids.ts";
-import type { Store } from "../../src/data-path/store/types.ts";
-import type { OpenRecordResult, RequestIdentity } from "../../src/data-path/store/types/settlement.ts";
+import type { Store } from "../../src/shared/stored/store.ts";
+import type { OpenRecordResult, RequestIdentity } from "../../src/shared/stored/settlement.ts";
 import { openingCharge } from "../../src/data-path/spool/opened-request.ts";
 import type { FakeClock } from "../support/redis.ts";
 import { admitKnown, chargeInput, createIdentity, FINAL, openRecordInput, type TestKey } from "./fixture.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createId } from "../../src/data-path/store/ids.ts";
-import type { RequestIdentity } from "../../src/data-path/store/types/settlement.ts";
+import type { RequestIdentity } from "../../src/shared/stored/settlement.ts";
 import { canSetClock, microseconds, openTimedStore, type TimedStore } from "./clock-fixture.ts";
 import {
   admitKnown,

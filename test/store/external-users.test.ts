@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { USER_SETTINGS, type UserSettings } from "../../src/shared/settings/user.ts";
 import { defaultsOf } from "../../src/shared/settings/table.ts";
 import { organizationKey, usersByIdentityKey } from "../../src/data-path/store/redis/keys.ts";
-import type { AuditInput } from "../../src/data-path/store/types/audit.ts";
-import type { ExternalIdentity, UserRecord } from "../../src/data-path/store/types/owners.ts";
+import type { AuditInput } from "../../src/shared/stored/audit.ts";
+import type { ExternalIdentity, UserRecord } from "../../src/shared/stored/owners.ts";
 import { createTestOrganization, withTestStore } from "./fixture.ts";
 
 const test = withTestStore();

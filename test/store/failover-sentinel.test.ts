@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { createRedisClient, waitUntilReady } from "../../src/data-path/store/redis/client.ts";
 import { createStore } from "../../src/data-path/store/redis-store.ts";
-import type { ChargeInput } from "../../src/data-path/store/types/settlement.ts";
+import type { ChargeInput } from "../../src/shared/stored/settlement.ts";
 import { type SentinelNode, type SentinelRedis, startRedisWithSentinels } from "../support/redis-sentinel.ts";
 import { waitFor } from "../support/wait.ts";
 import {

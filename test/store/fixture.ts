@@ -14,21 +14,21 @@ import { createId } from "../../src/data-path/store/ids.ts";
 import { readScript } from "../../src/data-path/store/ioredis/scripts.ts";
 import { SCRIPTS } from "../../src/data-path/store/redis/script-layouts.ts";
 import { createStore } from "../../src/data-path/store/redis-store.ts";
-import type { Store } from "../../src/data-path/store/types.ts";
-import type { AdmitInput, AdmitResult, KnownKeyResult } from "../../src/data-path/store/types/admission.ts";
+import type { Store } from "../../src/shared/stored/store.ts";
+import type { AdmitInput, AdmitResult, KnownKeyResult } from "../../src/shared/stored/admission.ts";
 import { KEY_SETTINGS, type KeySettings } from "../../src/shared/settings/key.ts";
 import { ORGANIZATION_SETTINGS, type OrganizationSettings } from "../../src/shared/settings/organization.ts";
 import { defaultsOf } from "../../src/shared/settings/table.ts";
 import { USER_GROUP_SETTINGS, type UserGroupSettings } from "../../src/shared/settings/user-group.ts";
 import { USER_SETTINGS, type UserSettings } from "../../src/shared/settings/user.ts";
-import type { HashedKey, OrganizationRecord } from "../../src/data-path/store/types/management.ts";
-import type { AuditInput } from "../../src/data-path/store/types/audit.ts";
+import type { HashedKey, OrganizationRecord } from "../../src/shared/stored/management.ts";
+import type { AuditInput } from "../../src/shared/stored/audit.ts";
 import type {
   BilledRequest,
   ChargeInput,
   OpenRecordInput,
   RequestIdentity,
-} from "../../src/data-path/store/types/settlement.ts";
+} from "../../src/shared/stored/settlement.ts";
 import { startRedis, startRedisCluster } from "../support/redis.ts";
 import { NO_TOKENS } from "../../src/shared/usage/token-usage.ts";
 

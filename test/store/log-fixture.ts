@@ -1,6 +1,6 @@
 /** Lines of the request log, as workers write them. */
 import { formatRequestLogLine } from "../../src/data-path/request-log/line.ts";
-import type { ChargeInput } from "../../src/data-path/store/types/settlement.ts";
+import type { ChargeInput } from "../../src/shared/stored/settlement.ts";
 
 /** Of these final charges, whose requests ended now, a line each. */
 export function formatLog(charges: readonly ChargeInput[], nowMs: number): string {

@@ -5,7 +5,7 @@ import { USER_GROUP_SETTINGS } from "../../src/shared/settings/user-group.ts";
 import { USER_SETTINGS } from "../../src/shared/settings/user.ts";
 import { defaultsOf } from "../../src/shared/settings/table.ts";
 import { ownerListKey } from "../../src/data-path/store/redis/keys.ts";
-import { MAX_OWNERS } from "../../src/data-path/store/types/owner-kinds.ts";
+import { MAX_OWNERS } from "../../src/shared/stored/owner-kinds.ts";
 import { byExtent } from "../support/extent.ts";
 import { createTestOrganization, withTestStore } from "./fixture.ts";
 

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { parseMemory } from "../../src/data-path/store/memory.ts";
 import { createRedisClient, waitUntilReady } from "../../src/data-path/store/redis/client.ts";
 import { createStore } from "../../src/data-path/store/redis-store.ts";
-import { shareOf } from "../../src/data-path/store/types/memory.ts";
+import { shareOf } from "../../src/shared/stored/memory.ts";
 import { USAGE_MONTHS, withTestStore } from "./fixture.ts";
 
 const GIBIBYTE = 1024 ** 3;

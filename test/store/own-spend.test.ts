@@ -8,9 +8,9 @@ import {
   waitUntilReady,
 } from "../../src/data-path/store/redis/client.ts";
 import { createStore } from "../../src/data-path/store/redis-store.ts";
-import type { Store } from "../../src/data-path/store/types.ts";
-import type { KnownKeyResult } from "../../src/data-path/store/types/admission.ts";
-import type { ChargeInput, RequestIdentity } from "../../src/data-path/store/types/settlement.ts";
+import type { Store } from "../../src/shared/stored/store.ts";
+import type { KnownKeyResult } from "../../src/shared/stored/admission.ts";
+import type { ChargeInput, RequestIdentity } from "../../src/shared/stored/settlement.ts";
 import { type PrivateRedis, startRedis } from "../support/redis.ts";
 import { type RedisProxy, startRedisProxy } from "../support/redis-proxy.ts";
 import { admitKnown, chargeInput, createIdentity, createTestKey, FINAL, type TestKey } from "./fixture.ts";

@@ -11,8 +11,8 @@ import {
   ownerTextsKey,
   ownerUsersKey,
 } from "../../src/data-path/store/redis/keys.ts";
-import type { AuditInput } from "../../src/data-path/store/types/audit.ts";
-import type { GroupRecord, OwnerFilter, UserRecord } from "../../src/data-path/store/types/owners.ts";
+import type { AuditInput } from "../../src/shared/stored/audit.ts";
+import type { GroupRecord, OwnerFilter, UserRecord } from "../../src/shared/stored/owners.ts";
 import { createTestOrganization, withTestStore } from "./fixture.ts";
 
 const test = withTestStore();

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { LimitPeriod } from "../../src/shared/settings/limits.ts";
 import type { Raise } from "../../src/shared/settings/raises.ts";
 import { createId } from "../../src/data-path/store/ids.ts";
-import { LIMIT_SCOPES, type LimitScope } from "../../src/data-path/store/types/decision.ts";
+import { LIMIT_SCOPES, type LimitScope } from "../../src/shared/stored/decision.ts";
 import { canSetClock } from "./clock-fixture.ts";
 import { admitKnown, openRecordInput } from "./fixture.ts";
 import {

@@ -9,8 +9,8 @@ import { verifyUsage } from "../../src/data-path/request-log/verify-usage.ts";
 import { verifyWindows } from "../../src/data-path/request-log/verify-windows.ts";
 import { LIMIT_PERIODS } from "../../src/shared/settings/limits.ts";
 import { spendKey } from "../../src/data-path/store/redis/keys.ts";
-import { formatOwnerIds } from "../../src/data-path/store/types/owner-ids.ts";
-import type { ChargeInput } from "../../src/data-path/store/types/settlement.ts";
+import { formatOwnerIds } from "../../src/shared/stored/owner-ids.ts";
+import type { ChargeInput } from "../../src/shared/stored/settlement.ts";
 import { windowName } from "../../src/data-path/store/usage/windows.ts";
 import {
   addTestGroup,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { NO_TOKENS } from "../../src/shared/usage/token-usage.ts";
 import { createId } from "../../src/data-path/store/ids.ts";
-import type { RecentRequest } from "../../src/data-path/store/types/reporting.ts";
+import type { RecentRequest } from "../../src/shared/stored/reporting.ts";
 import {
   addTestKey,
   admitInput,

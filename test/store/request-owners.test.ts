@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { KeySettings } from "../../src/shared/settings/key.ts";
-import { formatOwnerIds } from "../../src/data-path/store/types/owner-ids.ts";
-import type { RequestIdentity } from "../../src/data-path/store/types/settlement.ts";
+import { formatOwnerIds } from "../../src/shared/stored/owner-ids.ts";
+import type { RequestIdentity } from "../../src/shared/stored/settlement.ts";
 import {
   addTestGroup,
   addTestKey,

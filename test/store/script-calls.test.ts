@@ -6,9 +6,9 @@ import {
   waitUntilReady,
 } from "../../src/data-path/store/redis/client.ts";
 import { createStore } from "../../src/data-path/store/redis-store.ts";
-import type { RequestIdentity } from "../../src/data-path/store/types/settlement.ts";
-import type { Store } from "../../src/data-path/store/types.ts";
-import { formatOwnerIds } from "../../src/data-path/store/types/owner-ids.ts";
+import type { RequestIdentity } from "../../src/shared/stored/settlement.ts";
+import type { Store } from "../../src/shared/stored/store.ts";
+import { formatOwnerIds } from "../../src/shared/stored/owner-ids.ts";
 import type { Limit } from "../../src/shared/settings/limits.ts";
 import { type PrivateRedis, startRedis } from "../support/redis.ts";
 import {

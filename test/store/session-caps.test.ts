@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DAY_MS } from "../../src/shared/time/calendar.ts";
 import { liveSessionsKey, requestKey, sessionSpendKey } from "../../src/data-path/store/redis/keys.ts";
-import type { BilledRequest, OpenRecordInput } from "../../src/data-path/store/types/settlement.ts";
+import type { BilledRequest, OpenRecordInput } from "../../src/shared/stored/settlement.ts";
 import { canSetClock, microseconds, openTimedStore, type TimedStore } from "./clock-fixture.ts";
 import {
   admitKnown,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createId } from "../../src/data-path/store/ids.ts";
 import { SESSION_IDLE_MS, SESSION_MS } from "../../src/data-path/store/management/sessions.ts";
 import { heldSessionsKey, sessionKey, sessionListKey } from "../../src/data-path/store/redis/keys.ts";
-import type { PersonHolder } from "../../src/data-path/store/types/sessions.ts";
+import type { PersonHolder } from "../../src/shared/stored/sessions.ts";
 import { connectStore, type StoreUnderTest, withTestStore } from "./fixture.ts";
 
 const under = withTestStore();

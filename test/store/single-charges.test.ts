@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ChargeInput, RequestIdentity } from "../../src/data-path/store/types/settlement.ts";
+import type { ChargeInput, RequestIdentity } from "../../src/shared/stored/settlement.ts";
 import { openRequestsKey, inflightKey, spendKey } from "../../src/data-path/store/redis/keys.ts";
 import {
   addTestKey,

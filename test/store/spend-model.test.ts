@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RequestIdentity } from "../../src/data-path/store/types/settlement.ts";
+import type { RequestIdentity } from "../../src/shared/stored/settlement.ts";
 import { runs } from "../support/extent.ts";
 import { canSetClock, openTimedStore, type TimedStore } from "./clock-fixture.ts";
 import { addTestKey, chargeInput, createIdentity, createTestKey, FINAL, openRecordInput } from "./fixture.ts";

@@ -18,7 +18,7 @@ import { createOpenInput } from "../unit/settlement/settlement-fixture.ts";
 import { canSetClock, openTimedStore, type TimedStore } from "./clock-fixture.ts";
 import { createIdentity, createTestKey, type TestKey } from "./fixture.ts";
 import { START } from "./spend-model.ts";
-import type { OpenRecordInput } from "../../src/data-path/store/types/settlement.ts";
+import type { OpenRecordInput } from "../../src/shared/stored/settlement.ts";
 import { NO_TOKENS } from "../../src/shared/usage/token-usage.ts";
 
 /** What becomes of a command: executed and answered; executed, its answer lost; lost; executed after others. */

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { inflightKey } from "../../src/data-path/store/redis/keys.ts";
-import type { OverdueRequest, RequestIdentity } from "../../src/data-path/store/types/settlement.ts";
+import type { OverdueRequest, RequestIdentity } from "../../src/shared/stored/settlement.ts";
 import type { TimedStore } from "./clock-fixture.ts";
 import { chargeInput, FINAL, openRecordInput, readHeld, type TestKey } from "./fixture.ts";
 import { FLOORS, SpendModel, type Step, WORST_CASES } from "./spend-model.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { chargeOf, formatSpoolLine, parseSpoolLine } from "../../src/data-path/spool/entry.ts";
 import { openRequestsKey, tagCombinationsKey } from "../../src/data-path/store/redis/keys.ts";
 import { MAX_TAG_COMBINATIONS, OTHER_TAGS } from "../../src/shared/usage/tags.ts";
-import type { RequestIdentity } from "../../src/data-path/store/types/settlement.ts";
+import type { RequestIdentity } from "../../src/shared/stored/settlement.ts";
 import {
   addTestKey,
   chargeInput,

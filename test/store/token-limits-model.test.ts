@@ -3,8 +3,8 @@ import { strict as assert } from "node:assert";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TOKEN_LIMIT_TYPES, type TokenLimitType } from "../../src/shared/settings/token-limits.ts";
-import type { BilledRequest } from "../../src/data-path/store/types/settlement.ts";
-import type { TakenTokens } from "../../src/data-path/store/types/token-rate.ts";
+import type { BilledRequest } from "../../src/shared/stored/settlement.ts";
+import type { TakenTokens } from "../../src/shared/stored/token-rate.ts";
 import { runs } from "../support/extent.ts";
 import { canSetClock, microseconds } from "./clock-fixture.ts";
 import {

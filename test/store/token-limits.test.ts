@@ -1,9 +1,9 @@
 /** Limits of tokens per minute on a Redis whose clock the test sets. */
 import { describe, expect, it } from "vitest";
 import { TOKEN_LIMIT_TYPES, type TokenLimitType } from "../../src/shared/settings/token-limits.ts";
-import { LIMIT_SCOPES, type LimitScope } from "../../src/data-path/store/types/decision.ts";
-import type { TakenTokens } from "../../src/data-path/store/types/token-rate.ts";
-import type { BilledRequest } from "../../src/data-path/store/types/settlement.ts";
+import { LIMIT_SCOPES, type LimitScope } from "../../src/shared/stored/decision.ts";
+import type { TakenTokens } from "../../src/shared/stored/token-rate.ts";
+import type { BilledRequest } from "../../src/shared/stored/settlement.ts";
 import { requestBucketKey, tokenBucketsKey } from "../../src/data-path/store/redis/keys.ts";
 import { canSetClock, microseconds } from "./clock-fixture.ts";
 import { admitKnown, chargeInput, FINAL, openRecordInput } from "./fixture.ts";

@@ -1,8 +1,8 @@
 /** What the rows of a finished day add up to: kept beside them, read in their place, and gone once a row moves. */
 import { describe, expect, it, vi } from "vitest";
 import { usageKey, usageSumsKey } from "../../src/data-path/store/redis/keys.ts";
-import { formatOwnerIds } from "../../src/data-path/store/types/owner-ids.ts";
-import type { BilledRequest } from "../../src/data-path/store/types/settlement.ts";
+import { formatOwnerIds } from "../../src/shared/stored/owner-ids.ts";
+import type { BilledRequest } from "../../src/shared/stored/settlement.ts";
 import { DAY_MS, dayAt } from "../../src/shared/time/calendar.ts";
 import { rebuildUsage } from "../../src/data-path/request-log/rebuild-usage.ts";
 import { verifyUsage } from "../../src/data-path/request-log/verify-usage.ts";

@@ -1,7 +1,7 @@
 /** Commands of requests, what a store answers to them, and what a model does, in the same words. */
-import type { Store } from "../../src/data-path/store/types.ts";
-import { formatOwnerIds } from "../../src/data-path/store/types/owner-ids.ts";
-import type { BilledRequest } from "../../src/data-path/store/types/settlement.ts";
+import type { Store } from "../../src/shared/stored/store.ts";
+import { formatOwnerIds } from "../../src/shared/stored/owner-ids.ts";
+import type { BilledRequest } from "../../src/shared/stored/settlement.ts";
 import { admitInput, chargeInput, FINAL, openRecordInput, known, MODEL, ROUTE } from "./fixture.ts";
 import type { ModelLimit, WindowsModel } from "./windows-model.ts";
 import type { OwnersUnderTest } from "./windows-owners.ts";

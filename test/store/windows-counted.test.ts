@@ -1,7 +1,7 @@
 /** Windows of each owner: what moves their counters, and what alerts fire. */
 import { describe, expect, it } from "vitest";
 import { DAY_MS } from "../../src/shared/time/calendar.ts";
-import { LIMIT_SCOPES } from "../../src/data-path/store/types/decision.ts";
+import { LIMIT_SCOPES } from "../../src/shared/stored/decision.ts";
 import { canSetClock, microseconds } from "./clock-fixture.ts";
 import { chargeInput, FINAL, openRecordInput } from "./fixture.ts";
 import {

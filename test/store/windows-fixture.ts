@@ -4,9 +4,9 @@ import { dayAt } from "../../src/shared/time/calendar.ts";
 import type { Limit, LimitPeriod } from "../../src/shared/settings/limits.ts";
 import type { OrganizationSettings } from "../../src/shared/settings/organization.ts";
 import { spendKey } from "../../src/data-path/store/redis/keys.ts";
-import { formatOwnerIds } from "../../src/data-path/store/types/owner-ids.ts";
-import type { LimitScope } from "../../src/data-path/store/types/decision.ts";
-import type { BilledRequest } from "../../src/data-path/store/types/settlement.ts";
+import { formatOwnerIds } from "../../src/shared/stored/owner-ids.ts";
+import type { LimitScope } from "../../src/shared/stored/decision.ts";
+import type { BilledRequest } from "../../src/shared/stored/settlement.ts";
 import { windowName } from "../../src/data-path/store/usage/windows.ts";
 import { canSetClock, microseconds, openTimedStore, type TimedStore } from "./clock-fixture.ts";
 import {

@@ -3,7 +3,7 @@
  * was ever spent, in integers, by owner and window, whether or not anybody counts it.
  */
 import type { Limit, LimitPeriod } from "../../src/shared/settings/limits.ts";
-import type { LimitScope } from "../../src/data-path/store/types/decision.ts";
+import type { LimitScope } from "../../src/shared/stored/decision.ts";
 import { DAY_MS, formatWindow, PERIODS, windowOf } from "./windows-calendar.ts";
 
 export const HOLD_DEADLINE_MS = 30_000;

@@ -1,7 +1,7 @@
 /** The keys, users and groups of an organization beside a model of them, which knows them by their places alone. */
 import { strict as assert } from "node:assert";
-import type { Store } from "../../src/data-path/store/types.ts";
-import { formatOwnerIds } from "../../src/data-path/store/types/owner-ids.ts";
+import type { Store } from "../../src/shared/stored/store.ts";
+import { formatOwnerIds } from "../../src/shared/stored/owner-ids.ts";
 import {
   addTestGroup,
   addTestKey,

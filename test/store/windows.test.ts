@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { DAY_MS } from "../../src/shared/time/calendar.ts";
 import type { LimitPeriod } from "../../src/shared/settings/limits.ts";
-import { LIMIT_SCOPES } from "../../src/data-path/store/types/decision.ts";
-import { formatOwnerIds } from "../../src/data-path/store/types/owner-ids.ts";
+import { LIMIT_SCOPES } from "../../src/shared/stored/decision.ts";
+import { formatOwnerIds } from "../../src/shared/stored/owner-ids.ts";
 import { canSetClock, microseconds } from "./clock-fixture.ts";
 import {
   addTestGroup,

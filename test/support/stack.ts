@@ -18,7 +18,7 @@ import {
   waitUntilReady,
 } from "../../src/data-path/store/redis/client.ts";
 import { createStore } from "../../src/data-path/store/redis-store.ts";
-import type { Store } from "../../src/data-path/store/types.ts";
+import type { Store } from "../../src/shared/stored/store.ts";
 import type { KeySettings } from "../../src/shared/settings/key.ts";
 import type { OrganizationSettings } from "../../src/shared/settings/organization.ts";
 import { type Child, startChild } from "./child.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createKey, displayKey, hashKey } from "../../src/data-path/auth/key-format.ts";
-import type { Store } from "../../src/data-path/store/types.ts";
+import type { Store } from "../../src/shared/stored/store.ts";
 import { KEY_SETTINGS, type KeySettings } from "../../src/shared/settings/key.ts";
 import { ORGANIZATION_SETTINGS, type OrganizationSettings } from "../../src/shared/settings/organization.ts";
 import { defaultsOf } from "../../src/shared/settings/table.ts";

@@ -6,7 +6,7 @@
  */
 import type { Clock } from "../../shared/time/clock.ts";
 import { setBounded } from "../../shared/collections/set-bounded.ts";
-import type { KeyReference } from "../store/types/admission.ts";
+import type { KeyReference } from "../../shared/stored/admission.ts";
 import { hashKey } from "./key-format.ts";
 
 /** Caller: the key's identity and the presented hash. */

@@ -21,7 +21,7 @@ import type {
   AdmitInput,
   BucketFigures,
   KnownKeyResult,
-} from "../store/types/admission.ts";
+} from "../../shared/stored/admission.ts";
 import { fitsShare } from "../limits/concurrency-limit.ts";
 import { GraceBucket } from "./grace-bucket.ts";
 import { isUnreachable } from "./unreachable.ts";

@@ -5,8 +5,8 @@
 import { formatWindowEnd } from "../../shared/time/calendar.ts";
 import { isReached } from "../../shared/money/money.ts";
 import { LIMIT_PERIODS } from "../../shared/settings/limits.ts";
-import type { AdmittedCap, KnownKeyResult } from "../store/types/admission.ts";
-import { LIMIT_SCOPES } from "../store/types/decision.ts";
+import type { AdmittedCap, KnownKeyResult } from "../../shared/stored/admission.ts";
+import { LIMIT_SCOPES } from "../../shared/stored/decision.ts";
 import { windowName } from "../store/usage/windows.ts";
 import type { GraceSpend } from "./grace-spend.ts";
 

@@ -6,10 +6,10 @@
  */
 import { dropCount, setBounded } from "../../shared/collections/set-bounded.ts";
 import { ShortLivedMap } from "../../shared/collections/short-lived-map.ts";
-import { parseOwnerIds } from "../store/types/owner-ids.ts";
+import { parseOwnerIds } from "../../shared/stored/owner-ids.ts";
 import { ALWAYS_COUNTED, COUNTED_PERIODS, windowName } from "../store/usage/windows.ts";
-import type { OwnSpend, OwnWindow } from "../store/types/own-spend.ts";
-import type { ChargeInput, RequestIdentity } from "../store/types/settlement.ts";
+import type { OwnSpend, OwnWindow } from "../../shared/stored/own-spend.ts";
+import type { ChargeInput, RequestIdentity } from "../../shared/stored/settlement.ts";
 
 /** Microcents since this worker started. */
 interface Sums {

@@ -1,4 +1,4 @@
-import type { Store } from "../store/types.ts";
+import type { Store } from "../../shared/stored/store.ts";
 import type { GraceOutage } from "./grace-outage.ts";
 
 export interface GraceWorkersOptions {

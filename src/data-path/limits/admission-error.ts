@@ -8,8 +8,8 @@ import {
 } from "../../shared/contract/pages.ts";
 import { formatTimeOrNull } from "../../shared/time/calendar.ts";
 import { requestsPerMinuteOf } from "../../shared/settings/key.ts";
-import type { KnownKeyResult } from "../store/types/admission.ts";
-import type { LimitScope } from "../store/types/decision.ts";
+import type { KnownKeyResult } from "../../shared/stored/admission.ts";
+import type { LimitScope } from "../../shared/stored/decision.ts";
 import { type EndpointName, hasOutputLimit } from "../../shared/contract/endpoints.ts";
 import { createConcurrencyError } from "./concurrency-limit.ts";
 import { REFUSAL_FIELDS } from "./refusal-fields.ts";

@@ -1,7 +1,7 @@
 /** Facts about an admitted request, for all later stages. */
 import type { EndpointName } from "../../shared/contract/endpoints.ts";
-import type { AdmittedOrganization } from "../store/types/admission.ts";
-import type { EnteredRequest, RequestIdentity } from "../store/types/settlement.ts";
+import type { AdmittedOrganization } from "../../shared/stored/admission.ts";
+import type { EnteredRequest, RequestIdentity } from "../../shared/stored/settlement.ts";
 import type { ProtocolName } from "../translation/client-protocol.ts";
 import type { RateState } from "./rate-headers.ts";
 

@@ -1,12 +1,12 @@
 /** `GET /v1/key`: limits, spend and headroom of the client's own key, and what blocks it. */
 import * as z from "zod";
 import { isReached, wholeCents } from "../../shared/money/money.ts";
-import type { KeyRecord, OrganizationRecord } from "../store/types/management.ts";
-import type { LimitReading, LimitStatus, SpendFigures } from "../store/types/reporting.ts";
+import type { KeyRecord, OrganizationRecord } from "../../shared/stored/management.ts";
+import type { LimitReading, LimitStatus, SpendFigures } from "../../shared/stored/reporting.ts";
 import { dayAt, formatResetsAt, formatTimeOrNull, formatWindowEnd } from "../../shared/time/calendar.ts";
 import { centsOf, LIMIT_KINDS, LIMIT_PERIODS } from "../../shared/settings/limits.ts";
-import type { AdmittedOwner } from "../store/types/admission.ts";
-import { LIMIT_SCOPES, type LimitScope } from "../store/types/decision.ts";
+import type { AdmittedOwner } from "../../shared/stored/admission.ts";
+import { LIMIT_SCOPES, type LimitScope } from "../../shared/stored/decision.ts";
 import { TOKEN_LIMIT_ROWS, TOKEN_LIMIT_TYPES } from "../../shared/settings/token-limits.ts";
 
 const cents = () => z.int();

@@ -1,6 +1,6 @@
 /** State of a key's bucket after a request, and the response headers that report it. */
 import { REMAINING_HEADER } from "../../shared/contract/header-names.ts";
-import type { TokenBucketState } from "../store/types/token-rate.ts";
+import type { TokenBucketState } from "../../shared/stored/token-rate.ts";
 import { TOKEN_LIMIT_TYPES, type TokenLimitType } from "../../shared/settings/token-limits.ts";
 import type { ProtocolName } from "../translation/client-protocol.ts";
 

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { GatewayError } from "../../shared/contract/errors.ts";
 import { isRequestCursor } from "../store/requests/cursor.ts";
-import type { PageInput } from "../store/types/page.ts";
+import type { PageInput } from "../../shared/stored/page.ts";
 import { requestStatus } from "./request-status.ts";
 
 export const DEFAULT_REQUESTS = 20;

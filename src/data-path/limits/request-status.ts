@@ -3,7 +3,7 @@ import * as z from "zod";
 import { wholeCents } from "../../shared/money/money.ts";
 import { reportRecordedCost } from "../pricing/cost-report.ts";
 import { checkShape } from "../store/requests/facts.ts";
-import type { RecentRequest } from "../store/types/reporting.ts";
+import type { RecentRequest } from "../../shared/stored/reporting.ts";
 import { readTags } from "../../shared/usage/tags.ts";
 import { clientOutcomeOf } from "./client-outcome.ts";
 

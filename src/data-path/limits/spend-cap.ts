@@ -14,7 +14,7 @@ import {
   formatLimitPath,
 } from "../../shared/settings/limit-words.ts";
 import type { LimitPeriod } from "../../shared/settings/limits.ts";
-import { LIMIT_SCOPES, type LimitScope } from "../store/types/decision.ts";
+import { LIMIT_SCOPES, type LimitScope } from "../../shared/stored/decision.ts";
 
 /** Output limit that would fit, if the requested one does not. */
 export interface Affordable {

@@ -4,7 +4,7 @@ import { type DashboardAddress, formatChangeLink } from "../../shared/contract/p
 import { nameOwner } from "../../shared/settings/limit-words.ts";
 import { nameTokenType } from "../../shared/settings/token-limits.ts";
 import { REFUSAL_FIELDS } from "./refusal-fields.ts";
-import type { KnownKeyResult } from "../store/types/admission.ts";
+import type { KnownKeyResult } from "../../shared/stored/admission.ts";
 
 /**
  * Builds the error: names the limit and when its level is above 0 again; the seconds equal `retry-after`,

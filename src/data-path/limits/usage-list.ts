@@ -5,7 +5,7 @@ import { wholeCents } from "../../shared/money/money.ts";
 import { dayAt, isDay, monthAt } from "../../shared/time/calendar.ts";
 import { addDays, type DayRange, daysIn, MAX_DAYS } from "../../shared/time/day-range.ts";
 import { addFigures, NO_USAGE, type UsageFigures } from "../../shared/usage/usage-figures.ts";
-import type { UsageStore } from "../store/types/reporting.ts";
+import type { UsageStore } from "../../shared/stored/reporting.ts";
 import type { Admission } from "./admission.ts";
 import { invalidParameter } from "./request-list.ts";
 

@@ -13,9 +13,9 @@ import {
   NO_USAGE,
   type UsageFigures,
 } from "../../shared/usage/usage-figures.ts";
-import { formatOwnerIds } from "../store/types/owner-ids.ts";
-import { type ChargeInput, LOGGED_SEQUENCE } from "../store/types/settlement.ts";
-import type { UsageRow } from "../store/types/reporting.ts";
+import { formatOwnerIds } from "../../shared/stored/owner-ids.ts";
+import { type ChargeInput, LOGGED_SEQUENCE } from "../../shared/stored/settlement.ts";
+import type { UsageRow } from "../../shared/stored/reporting.ts";
 import { LINE_COST, lineSchema } from "./line.ts";
 
 /** Usage of one organization, day, key, owners, model and combination of tags. */

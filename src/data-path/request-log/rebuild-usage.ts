@@ -3,9 +3,9 @@
  * lost its last writes in a failover. Charges that are still in a spool or in a worker's memory count once: raising a
  * row leaves a mark for each request that could still be charged.
  */
-import type { Store } from "../store/types.ts";
-import type { ChargeInput } from "../store/types/settlement.ts";
-import type { UsageRow } from "../store/types/reporting.ts";
+import type { Store } from "../../shared/stored/store.ts";
+import type { ChargeInput } from "../../shared/stored/settlement.ts";
+import type { UsageRow } from "../../shared/stored/reporting.ts";
 import { addFigures, FIGURES } from "../../shared/usage/usage-figures.ts";
 import type { LoggedRow, LoggedUsage } from "./read-usage.ts";
 import { groupRows, nameGroup, sumOf } from "./verify-usage.ts";

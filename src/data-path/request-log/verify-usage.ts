@@ -2,8 +2,8 @@
  * Compares four accounts of a month: spend (read by caps), usage rows (shown to people), the sums kept of their days and
  * the request log (counted per request). Reports every difference and corrects none; `rebuildUsage` does.
  */
-import type { Store } from "../store/types.ts";
-import type { UsageRow } from "../store/types/reporting.ts";
+import type { Store } from "../../shared/stored/store.ts";
+import type { UsageRow } from "../../shared/stored/reporting.ts";
 import { daysOf, parseMonth } from "../../shared/time/calendar.ts";
 import { OTHER_TAGS } from "../../shared/usage/tags.ts";
 import {

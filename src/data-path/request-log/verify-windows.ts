@@ -3,12 +3,12 @@
  * none.
  */
 import type { WindowPeriod } from "../../shared/time/calendar.ts";
-import type { Store } from "../store/types.ts";
-import type { LimitScope } from "../store/types/decision.ts";
-import { parseOwnerIds } from "../store/types/owner-ids.ts";
-import type { UsageRow } from "../store/types/reporting.ts";
+import type { Store } from "../../shared/stored/store.ts";
+import type { LimitScope } from "../../shared/stored/decision.ts";
+import { parseOwnerIds } from "../../shared/stored/owner-ids.ts";
+import type { UsageRow } from "../../shared/stored/reporting.ts";
 import { FIGURE_NAMES } from "../../shared/usage/usage-figures.ts";
-import type { CountedWindow, ObstructedWindows } from "../store/types/windows.ts";
+import type { CountedWindow, ObstructedWindows } from "../../shared/stored/windows.ts";
 
 /** A counter that is not the sum of its owner's usage rows. */
 export interface WindowDifference {

@@ -7,8 +7,8 @@
 import type { Clock } from "../../shared/time/clock.ts";
 import type { GraceSpend } from "../grace/grace-spend.ts";
 import type { Logger } from "../../shared/host/logger.ts";
-import type { Store } from "../store/types.ts";
-import type { ChargeInput } from "../store/types/settlement.ts";
+import type { Store } from "../../shared/stored/store.ts";
+import type { ChargeInput } from "../../shared/stored/settlement.ts";
 import { pause, waitAtMost } from "../../shared/event-loop/wait.ts";
 import { isRefusedCharge } from "../store/requests/refused-charge.ts";
 import type { Spool } from "../spool/spool.ts";

@@ -3,8 +3,8 @@ import { boundByHold, describePrice } from "../pricing/charged-price.ts";
 import { toolMicrocents } from "../pricing/tool-charges.ts";
 import type { Shrunk } from "../limits/spend-cap.ts";
 import { checkShrunk } from "./refusal-checks.ts";
-import type { Check } from "../store/types/reporting.ts";
-import type { FinalFigures, RequestEstimate } from "../store/types/settlement.ts";
+import type { Check } from "../../shared/stored/reporting.ts";
+import type { FinalFigures, RequestEstimate } from "../../shared/stored/settlement.ts";
 import type { Ending, Settled } from "./settled.ts";
 
 export function formatEstimate(estimate: Settled, currency: string): RequestEstimate {

@@ -1,6 +1,6 @@
 import type { Model } from "../catalog/catalog.ts";
 import type { Admission } from "../limits/admission.ts";
-import type { BilledRequest } from "../store/types/settlement.ts";
+import type { BilledRequest } from "../../shared/stored/settlement.ts";
 import { addEndUser } from "../../shared/usage/tags.ts";
 import type { ClientRequest } from "../translation/client-protocol.ts";
 import type { TagRows } from "./tag-rows.ts";

@@ -14,8 +14,8 @@ import { createOpenError, describeShrunk, type OpenRefusal } from "../limits/ope
 import { remainingUnder } from "../../shared/money/money.ts";
 import type { Spool } from "../spool/spool.ts";
 import { timeOfId } from "../store/ids.ts";
-import type { Store } from "../store/types.ts";
-import type { OpenRecordInput, OpenRecordResult, SessionFigures } from "../store/types/settlement.ts";
+import type { Store } from "../../shared/stored/store.ts";
+import type { OpenRecordInput, OpenRecordResult, SessionFigures } from "../../shared/stored/settlement.ts";
 import type { RequestRecords } from "./record-state.ts";
 import type { AccountTerms, RequestAccount } from "./request-account.ts";
 import type { StrictWorstCase } from "./tokens/worst-case.ts";

@@ -8,7 +8,7 @@
 import type { Clock } from "../../shared/time/clock.ts";
 import { internalWait } from "../../shared/time/internal-waits.ts";
 import type { Logger } from "../../shared/host/logger.ts";
-import type { Store } from "../store/types.ts";
+import type { Store } from "../../shared/stored/store.ts";
 
 export interface ReaperOptions {
   readonly store: Pick<Store, "listOrganizationIds" | "getOrganization" | "listOverdue" | "close">;

@@ -8,7 +8,7 @@
  */
 import { ShortLivedMap } from "../../shared/collections/short-lived-map.ts";
 import type { JournalFile, RequestJournal } from "../spool/request-journal.ts";
-import type { EnteredRequest } from "../store/types/settlement.ts";
+import type { EnteredRequest } from "../../shared/stored/settlement.ts";
 import type { RequestAccount } from "./request-account.ts";
 
 /**

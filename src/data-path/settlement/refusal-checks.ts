@@ -2,7 +2,7 @@ import type { GatewayError } from "../../shared/contract/errors.ts";
 import type { Shrunk } from "../limits/spend-cap.ts";
 import { scrub } from "../../shared/text/scrub.ts";
 import { SHRUNK_CHECK } from "../limits/request-status.ts";
-import type { Check } from "../store/types/reporting.ts";
+import type { Check } from "../../shared/stored/reporting.ts";
 
 /** Name of the failed check of an admitted request, by error code; all other errors concern its body. */
 const NAMES: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import { setBounded } from "../../shared/collections/set-bounded.ts";
-import type { RequestIdentity } from "../store/types/settlement.ts";
+import type { RequestIdentity } from "../../shared/stored/settlement.ts";
 
 type TaggedRequest = Pick<RequestIdentity, "organizationId" | "month" | "tags">;
 

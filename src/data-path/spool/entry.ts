@@ -8,7 +8,7 @@ import {
   spooledTokens,
   traceSchema,
 } from "../store/requests/facts.ts";
-import type { ChargeInput } from "../store/types/settlement.ts";
+import type { ChargeInput } from "../../shared/stored/settlement.ts";
 import { type OpenedRequest, openingCharge } from "./opened-request.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { ChargeInput, RequestEstimate, RequestIdentity } from "../store/types/settlement.ts";
+import type { ChargeInput, RequestEstimate, RequestIdentity } from "../../shared/stored/settlement.ts";
 import { NO_TOKENS, plainTokens } from "../../shared/usage/token-usage.ts";
 
 /** A request that went upstream without a record in Redis, with its minimum charge if no more is ever reported. */

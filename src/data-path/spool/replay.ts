@@ -2,7 +2,7 @@ import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../shared/time/clock.ts";
 import type { Logger } from "../../shared/host/logger.ts";
-import type { Store } from "../store/types.ts";
+import type { Store } from "../../shared/stored/store.ts";
 import { isRefusedCharge } from "../store/requests/refused-charge.ts";
 import { chargeOf, formatSpoolLine, type SpoolEntry } from "./entry.ts";
 import { readSpoolLines, removeSpoolFile, type SpoolLine } from "./segment.ts";

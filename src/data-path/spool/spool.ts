@@ -17,7 +17,7 @@
 import { join } from "node:path";
 import type { Clock } from "../../shared/time/clock.ts";
 import type { Logger } from "../../shared/host/logger.ts";
-import type { Store } from "../store/types.ts";
+import type { Store } from "../../shared/stored/store.ts";
 import { pause, waitAtMost } from "../../shared/event-loop/wait.ts";
 import { formatSpoolLine, type SpoolEntry } from "./entry.ts";
 import { claimSpoolFiles, type SpoolFileKind, type SpoolOwner } from "./files.ts";

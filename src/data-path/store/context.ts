@@ -5,9 +5,9 @@ import { integerAt, parseArray } from "./redis/parse-reply.ts";
 import { AT, OUTCOME } from "./redis/reply-layouts.ts";
 import type { TurnBatches } from "./redis/turn-batches.ts";
 import type { FormattedCharge } from "./requests/formatted-charge.ts";
-import type { AdmitInput, AdmitResult } from "./types/admission.ts";
-import type { OwnSpend } from "./types/own-spend.ts";
-import type { SpendFall } from "./types/settlement.ts";
+import type { AdmitInput, AdmitResult } from "../../shared/stored/admission.ts";
+import type { OwnSpend } from "../../shared/stored/own-spend.ts";
+import type { SpendFall } from "../../shared/stored/settlement.ts";
 
 export interface StoreContext {
   readonly client: RedisClient;

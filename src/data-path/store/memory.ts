@@ -1,6 +1,6 @@
 import { Cluster } from "ioredis";
 import { storeOf } from "./run.ts";
-import { type MemoryStore, type MemoryUse, shareOf } from "./types/memory.ts";
+import { type MemoryStore, type MemoryUse, shareOf } from "../../shared/stored/memory.ts";
 
 export const createMemoryStore = storeOf<MemoryStore>({
   async readMemory({ client }) {

@@ -18,8 +18,8 @@ import {
 import { createStore, createStoreOfBoth, type StoreOfBoth } from "./redis-store.ts";
 import { checkSchema, SchemaError } from "./redis/schema.ts";
 import type { OperationMeter } from "./run.ts";
-import type { Store } from "./types.ts";
-import { NO_OWN_SPEND, type OwnSpend } from "./types/own-spend.ts";
+import type { Store } from "../../shared/stored/store.ts";
+import { NO_OWN_SPEND, type OwnSpend } from "../../shared/stored/own-spend.ts";
 
 /** Allows for Redis to load its append-only file after a start. */
 const READY_TIMEOUT_MS = 30_000;

@@ -20,9 +20,9 @@ import { TurnBatches } from "./redis/turn-batches.ts";
 import { createRecentRequestStore } from "./requests/recent.ts";
 import { createRequestStore } from "./requests/requests.ts";
 import { createRun, type OperationMeter } from "./run.ts";
-import type { Store } from "./types.ts";
-import type { AdmitInput, AdmitResult } from "./types/admission.ts";
-import { NO_OWN_SPEND, type OwnSpend } from "./types/own-spend.ts";
+import type { Store } from "../../shared/stored/store.ts";
+import type { AdmitInput, AdmitResult } from "../../shared/stored/admission.ts";
+import { NO_OWN_SPEND, type OwnSpend } from "../../shared/stored/own-spend.ts";
 import { createWindowStore } from "./usage/list-windows.ts";
 import { createUsageStore } from "./usage/usage.ts";
 

@@ -3,7 +3,7 @@
  * store is not open and measures how long each reply took.
  */
 import type { StoreContext } from "./context.ts";
-import type { Store } from "./types.ts";
+import type { Store } from "../../shared/stored/store.ts";
 
 /** Names of the store's operations. */
 export type Operation = Exclude<keyof Store, "firedAlerts" | "spendFalls" | "uncappedSessions">;

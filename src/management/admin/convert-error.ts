@@ -1,5 +1,5 @@
 import { ZodError } from "zod";
-import { FullError, MAX_RECORDS } from "../../data-path/store/types/max-records.ts";
+import { FullError, MAX_RECORDS } from "../../shared/stored/max-records.ts";
 import { AdminError, refuseMore } from "./admin-error.ts";
 
 /** Defects of the program; all other errors of a call to the store mean that Redis is unavailable. */

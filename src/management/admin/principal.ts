@@ -1,6 +1,6 @@
 import { isUsable } from "../../shared/settings/state.ts";
-import type { Store } from "../../data-path/store/types.ts";
-import type { TokenRecord, TokenStore } from "../../data-path/store/types/tokens.ts";
+import type { Store } from "../../shared/stored/store.ts";
+import type { TokenRecord, TokenStore } from "../../shared/stored/tokens.ts";
 import { AdminError } from "./admin-error.ts";
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 

@@ -1,6 +1,6 @@
 /** Body of webhooks in the standard format, and of alerts in the management API. */
 import { wholeCents } from "../../shared/money/money.ts";
-import type { AlertKind, AlertRecord } from "../../data-path/store/types/alerts.ts";
+import type { AlertKind, AlertRecord } from "../../shared/stored/alerts.ts";
 import { describeMessage, pathOf, mainAlertOf } from "./alert-words.ts";
 import type { AlertEventInput, TestEventInput } from "./formats/formatter.ts";
 import { formatWindowEnd } from "../../shared/time/calendar.ts";

@@ -1,7 +1,7 @@
 /** Email of a message: what was reached, its meaning, and what to do. */
 import { html } from "hono/html";
 import { formatSettingsPath } from "../../shared/contract/pages.ts";
-import type { AlertMessage } from "../../data-path/store/types/alerts.ts";
+import type { AlertMessage } from "../../shared/stored/alerts.ts";
 import { type AlertLink, cleanName } from "./alert-names.ts";
 import { describeMessage } from "./alert-words.ts";
 

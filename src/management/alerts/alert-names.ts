@@ -1,5 +1,5 @@
 /** Names of an alert's subject, limit and window, and the path of its limit. */
-import type { AlertRecord } from "../../data-path/store/types/alerts.ts";
+import type { AlertRecord } from "../../shared/stored/alerts.ts";
 import { formatLimitPath, nameLimit, nameOwner } from "../../shared/settings/limit-words.ts";
 import type { LimitKind } from "../../shared/settings/limits.ts";
 import { describeWindow } from "../../shared/time/calendar.ts";

@@ -11,8 +11,8 @@ import {
 import { describeWatchedMessage, watchedPathOf } from "./watch-words.ts";
 import { capitalize } from "../../shared/text/capitalize.ts";
 import { LIMIT_PERIODS } from "../../shared/settings/limits.ts";
-import { LIMIT_SCOPES } from "../../data-path/store/types/decision.ts";
-import type { AlertMessage, AlertRecord } from "../../data-path/store/types/alerts.ts";
+import { LIMIT_SCOPES } from "../../shared/stored/decision.ts";
+import type { AlertMessage, AlertRecord } from "../../shared/stored/alerts.ts";
 import { formatWindowEnd } from "../../shared/time/calendar.ts";
 
 type Alerts = AlertMessage["alerts"];

@@ -5,8 +5,8 @@ import {
   type AlertChannelKind,
   type ClaimedDelivery,
   kindOfChannel,
-} from "../../data-path/store/types/alerts.ts";
-import type { Store } from "../../data-path/store/types.ts";
+} from "../../shared/stored/alerts.ts";
+import type { Store } from "../../shared/stored/store.ts";
 import type { Attempt, AttemptResult, Channel } from "./channel.ts";
 
 export interface AttemptServices {

@@ -1,6 +1,6 @@
 /** Channel to an organization, as the delivery uses it. */
-import type { AlertChannel, AlertMessage, QueuedMessage } from "../../data-path/store/types/alerts.ts";
-import type { OrganizationRecord } from "../../data-path/store/types/management.ts";
+import type { AlertChannel, AlertMessage, QueuedMessage } from "../../shared/stored/alerts.ts";
+import type { OrganizationRecord } from "../../shared/stored/management.ts";
 
 export interface Attempt {
   /** Channel of the delivery: a kind has several if there are several webhooks. */

@@ -1,5 +1,5 @@
 /** Consequences of an attempt: continue with the next alert or retry, when, and the displayed state. */
-import type { ClaimedDelivery, DeliveryState, QueuedMessage } from "../../data-path/store/types/alerts.ts";
+import type { ClaimedDelivery, DeliveryState, QueuedMessage } from "../../shared/stored/alerts.ts";
 import type { AttemptResult } from "./channel.ts";
 import { nextWaitMs, type RetrySchedule } from "./retry-schedule.ts";
 

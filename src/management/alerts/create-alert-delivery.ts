@@ -5,7 +5,7 @@ import type { Config } from "../../shared/config/schema.ts";
 import type { Logger } from "../../shared/host/logger.ts";
 import { listenForAlerts } from "../../data-path/store/alerts/alert-listener.ts";
 import type { RedisClient } from "../../data-path/store/redis/client.ts";
-import type { Store } from "../../data-path/store/types.ts";
+import type { Store } from "../../shared/stored/store.ts";
 import { AlertDelivery } from "./delivery.ts";
 import { EmailChannel } from "./email-channel.ts";
 import { createMailer } from "./mailer.ts";

@@ -18,8 +18,8 @@ import {
   type ClaimedDelivery,
   kindOfChannel,
   type OutstandingDelivery,
-} from "../../data-path/store/types/alerts.ts";
-import type { Store } from "../../data-path/store/types.ts";
+} from "../../shared/stored/alerts.ts";
+import type { Store } from "../../shared/stored/store.ts";
 import { attemptDelivery } from "./attempt-delivery.ts";
 import type { AttemptResult, Channel } from "./channel.ts";
 import { concludeAttempt } from "./conclude-attempt.ts";

@@ -8,8 +8,8 @@ import { createAlertMail } from "./alert-mail.ts";
 import type { Attempt, AttemptResult, Channel } from "./channel.ts";
 import type { Mail, Mailer, MailResult } from "./mailer.ts";
 import { isAllowedAddress } from "../../shared/settings/email-domains.ts";
-import type { OrganizationRecord } from "../../data-path/store/types/management.ts";
-import type { AlertMessage, DeliveryStore, QueuedMessage } from "../../data-path/store/types/alerts.ts";
+import type { OrganizationRecord } from "../../shared/stored/management.ts";
+import type { AlertMessage, DeliveryStore, QueuedMessage } from "../../shared/stored/alerts.ts";
 
 /** Mail server, and limits of emails. */
 export interface EmailServices {

@@ -1,4 +1,4 @@
-import type { AlertChannelKind } from "../../data-path/store/types/alerts.ts";
+import type { AlertChannelKind } from "../../shared/stored/alerts.ts";
 
 export interface ChannelMetrics {
   /** Number of delivered alerts. */

@@ -1,8 +1,8 @@
 /** Spend of an organization and of its API keys, users and groups, by day. */
-import { parseOwnerIds } from "../../data-path/store/types/owner-ids.ts";
-import type { LimitScope } from "../../data-path/store/types/decision.ts";
-import type { UsageRow } from "../../data-path/store/types/reporting.ts";
-import type { Store } from "../../data-path/store/types.ts";
+import { parseOwnerIds } from "../../shared/stored/owner-ids.ts";
+import type { LimitScope } from "../../shared/stored/decision.ts";
+import type { UsageRow } from "../../shared/stored/reporting.ts";
+import type { Store } from "../../shared/stored/store.ts";
 
 export interface OwnerSpend {
   readonly scope: LimitScope;

@@ -1,7 +1,7 @@
 /** Summary of a past week or month by email: its spend, the window before, and what spent most. */
-import type { AlertMessage } from "../../data-path/store/types/alerts.ts";
-import type { OrganizationRecord } from "../../data-path/store/types/management.ts";
-import type { Store } from "../../data-path/store/types.ts";
+import type { AlertMessage } from "../../shared/stored/alerts.ts";
+import type { OrganizationRecord } from "../../shared/stored/management.ts";
+import type { Store } from "../../shared/stored/store.ts";
 import { dayAt, formatWindowEnd, formatWindowStart } from "../../shared/time/calendar.ts";
 import { addDays, daysIn } from "../../shared/time/day-range.ts";
 import { nameLimit } from "../../shared/settings/limit-words.ts";

@@ -1,6 +1,6 @@
 /** Test of an organization's email addresses. */
-import type { DeliveryStore } from "../../data-path/store/types/alerts.ts";
-import type { OrganizationRecord } from "../../data-path/store/types/management.ts";
+import type { DeliveryStore } from "../../shared/stored/alerts.ts";
+import type { OrganizationRecord } from "../../shared/stored/management.ts";
 import { createId } from "../../data-path/store/ids.ts";
 import { createTestMail } from "./alert-mail.ts";
 import { describeMailError, type EmailServices, listRecipients } from "./email-channel.ts";

@@ -2,7 +2,7 @@
 import { formatOwnerPath } from "../../shared/contract/pages.ts";
 import { capitalize } from "../../shared/text/capitalize.ts";
 import { DAY_MS, formatWindowEnd } from "../../shared/time/calendar.ts";
-import type { AlertRecord } from "../../data-path/store/types/alerts.ts";
+import type { AlertRecord } from "../../shared/stored/alerts.ts";
 import { type AlertWords, limitNameOf, limitPathOf, nameSubject, nameWindow } from "./alert-names.ts";
 
 /** Formats amounts as the reader's place does. */

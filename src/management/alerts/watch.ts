@@ -9,11 +9,11 @@ import { DAY_MS, dayAt, monthAt } from "../../shared/time/calendar.ts";
 import { addDays, daysIn } from "../../shared/time/day-range.ts";
 import { internalWait } from "../../shared/time/internal-waits.ts";
 import { measureProgress } from "../../shared/usage/forecast.ts";
-import type { AlertKind, AlertRecord } from "../../data-path/store/types/alerts.ts";
+import type { AlertKind, AlertRecord } from "../../shared/stored/alerts.ts";
 import { createId } from "../../data-path/store/ids.ts";
-import type { OrganizationRecord } from "../../data-path/store/types/management.ts";
-import { formatOwnerIds } from "../../data-path/store/types/owner-ids.ts";
-import type { Store } from "../../data-path/store/types.ts";
+import type { OrganizationRecord } from "../../shared/stored/management.ts";
+import { formatOwnerIds } from "../../shared/stored/owner-ids.ts";
+import type { Store } from "../../shared/stored/store.ts";
 import {
   keepLargest,
   type OwnerSpend,

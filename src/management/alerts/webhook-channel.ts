@@ -1,8 +1,8 @@
 /** Alerts as HTTP requests, in the receiver's format. */
 import type { Clock } from "../../shared/time/clock.ts";
-import type { OrganizationRecord } from "../../data-path/store/types/management.ts";
-import type { AlertMessage } from "../../data-path/store/types/alerts.ts";
-import type { Store } from "../../data-path/store/types.ts";
+import type { OrganizationRecord } from "../../shared/stored/management.ts";
+import type { AlertMessage } from "../../shared/stored/alerts.ts";
+import type { Store } from "../../shared/stored/store.ts";
 import { formatTime } from "./alert-event.ts";
 import type { Attempt, AttemptResult, Channel } from "./channel.ts";
 import { type PostOptions, postWebhook, type WebhookAnswer } from "./post-webhook.ts";

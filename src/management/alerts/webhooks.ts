@@ -2,7 +2,7 @@
 import type { NotificationSettings } from "../../shared/settings/organization.ts";
 import { WEBHOOK_ALERTS, type WebhookAlert, type WebhookFormat } from "../../shared/settings/webhooks.ts";
 import { timeOfId } from "../../data-path/store/ids.ts";
-import type { AlertChannel, AlertRecord } from "../../data-path/store/types/alerts.ts";
+import type { AlertChannel, AlertRecord } from "../../shared/stored/alerts.ts";
 
 export interface Webhook {
   /** "webhook" or its id. */

@@ -9,11 +9,11 @@ import type { UsageRebuild } from "../../data-path/request-log/rebuild-usage.ts"
 import type { UsageDifference, UsageVerification } from "../../data-path/request-log/verify-usage.ts";
 import type { WindowDifference, WindowVerification } from "../../data-path/request-log/verify-windows.ts";
 import type { OpenStore } from "../../data-path/store/open-store.ts";
-import type { Store } from "../../data-path/store/types.ts";
+import type { Store } from "../../shared/stored/store.ts";
 import { CommandError } from "./management/command-error.ts";
 import { describeWindow } from "../../shared/time/calendar.ts";
 import { cleanText } from "../../shared/text/plain-text.ts";
-import type { ObstructedWindows, WindowObstacle } from "../../data-path/store/types/windows.ts";
+import type { ObstructedWindows, WindowObstacle } from "../../shared/stored/windows.ts";
 
 interface VerifyOptions {
   readonly config: string;

@@ -4,7 +4,7 @@ import type { Config } from "../../shared/config/schema.ts";
 import { KEY_SETTINGS } from "../../shared/settings/key.ts";
 import { ORGANIZATION_SETTINGS } from "../../shared/settings/organization.ts";
 import { defaultsOf } from "../../shared/settings/table.ts";
-import type { Store } from "../../data-path/store/types.ts";
+import type { Store } from "../../shared/stored/store.ts";
 
 /**
  * Returns the key of the demo organization: the stored one if the gateway still knows it, otherwise a new

@@ -6,7 +6,7 @@ import { isAtLeast, OLDEST_REDIS } from "../../shared/contract/proven-versions.t
 import { parseMemory } from "../../data-path/store/memory.ts";
 import { connectTo } from "../../data-path/store/open-store.ts";
 import { createRedisClient, type RedisClient, waitUntilReady } from "../../data-path/store/redis/client.ts";
-import { shareOf } from "../../data-path/store/types/memory.ts";
+import { shareOf } from "../../shared/stored/memory.ts";
 import { type DoctorFinding, found, ok, reasonOf } from "./finding.ts";
 
 const CONNECT_BOUND_MS = 3_000;

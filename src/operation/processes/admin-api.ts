@@ -17,7 +17,7 @@ import { formatLocalUrl, isLoopback } from "../../shared/host/local-url.ts";
 import { createAsk } from "../../shared/host/questions.ts";
 import { openStoreInBackground } from "../../data-path/store/open-store.ts";
 import type { OperationMeter } from "../../data-path/store/run.ts";
-import type { Store } from "../../data-path/store/types.ts";
+import type { Store } from "../../shared/stored/store.ts";
 import type { Logger } from "../../shared/host/logger.ts";
 import type { ProcessOptions, RunningAdmin } from "../supervisor/gateway-parts.ts";
 import { resolveOperatorToken } from "../supervisor/secret-file.ts";

@@ -20,7 +20,7 @@ import { Reaper } from "../../data-path/settlement/reaper.ts";
 import { requestLogFolder } from "../../data-path/request-log/request-log.ts";
 import { RequestLogRetention } from "../../data-path/request-log/retention.ts";
 import { openStoreInBackground } from "../../data-path/store/open-store.ts";
-import type { Store } from "../../data-path/store/types.ts";
+import type { Store } from "../../shared/stored/store.ts";
 import type { SupervisorServices, SupervisorServicesOptions } from "../supervisor/gateway-parts.ts";
 import { createHostTelemetry } from "../../shared/telemetry/gateway-telemetry.ts";
 import type { Metrics } from "../../shared/telemetry/metrics.ts";

@@ -7,7 +7,7 @@ import { examine, isSound } from "../../../src/operation/doctor/doctor.ts";
 import type { DoctorFinding } from "../../../src/operation/doctor/finding.ts";
 import { createRedisClient, waitUntilReady } from "../../../src/data-path/store/redis/client.ts";
 import { createStore } from "../../../src/data-path/store/redis-store.ts";
-import type { Store } from "../../../src/data-path/store/types.ts";
+import type { Store } from "../../../src/shared/stored/store.ts";
 import { catalogEntry, mergeConfig } from "../../support/gateway-config.ts";
 import { type PrivateRedis, startRedis } from "../../support/redis.ts";
 import { createTestAuthority, type TestAuthority } from "../../support/tls.ts";

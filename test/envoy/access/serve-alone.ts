@@ -10,7 +10,7 @@ import { ensureEnvoy } from "../../../src/operation/setup/envoy.ts";
 import { createToolContext } from "../../../src/operation/setup/tool-context.ts";
 import { createRedisClient, waitUntilReady } from "../../../src/data-path/store/redis/client.ts";
 import { createStore } from "../../../src/data-path/store/redis-store.ts";
-import type { Store } from "../../../src/data-path/store/types.ts";
+import type { Store } from "../../../src/shared/stored/store.ts";
 import { callCli } from "../../cli/call-cli.ts";
 import { type Child, startChild } from "../../support/child.ts";
 import { findFreePort } from "../../support/free-port.ts";

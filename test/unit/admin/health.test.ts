@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { HealthTally, isFailed } from "../../../src/management/admin/api/health.ts";
-import type { RecentRequest } from "../../../src/data-path/store/types/reporting.ts";
+import type { RecentRequest } from "../../../src/shared/stored/reporting.ts";
 
 /** Only what health reads of a request. */
 function request(over: object = {}): RecentRequest {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { describeUpdate, recordChange } from "../../../src/management/admin/api/record-change.ts";
 import type { ApiServices } from "../../../src/management/admin/api/route.ts";
-import type { AuditInput } from "../../../src/data-path/store/types/audit.ts";
+import type { AuditInput } from "../../../src/shared/stored/audit.ts";
 
 const call = { principal: { type: "operator" }, requestId: "req_1" } as const;
 const change = {

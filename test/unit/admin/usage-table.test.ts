@@ -4,7 +4,7 @@ import {
   formatUsageTable,
   type UsageTableRow,
 } from "../../../src/management/admin/usage-export/usage-table.ts";
-import { formatOwnerIds } from "../../../src/data-path/store/types/owner-ids.ts";
+import { formatOwnerIds } from "../../../src/shared/stored/owner-ids.ts";
 import { NO_USAGE } from "../../../src/shared/usage/usage-figures.ts";
 
 type Row = Omit<UsageTableRow, "id" | "organization">;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { formatAlertEvent, formatTestEvent } from "../../../src/management/alerts/alert-event.ts";
-import type { AlertMessage } from "../../../src/data-path/store/types/alerts.ts";
+import type { AlertMessage } from "../../../src/shared/stored/alerts.ts";
 import { ALERT, messageOf } from "./alert-fixture.ts";
 
 const PAGES = "https://dashboard.example.com";

@@ -1,4 +1,4 @@
-import type { AlertMessage, AlertRecord } from "../../../src/data-path/store/types/alerts.ts";
+import type { AlertMessage, AlertRecord } from "../../../src/shared/stored/alerts.ts";
 
 export const ALERT: AlertRecord = {
   id: "alert_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createAlertMail } from "../../../src/management/alerts/alert-mail.ts";
-import type { AlertRecord } from "../../../src/data-path/store/types/alerts.ts";
+import type { AlertRecord } from "../../../src/shared/stored/alerts.ts";
 import { ALERT, messageOf } from "./alert-fixture.ts";
 
 const KEY = { spentMicrocents: 6_000_000_000n } as const;

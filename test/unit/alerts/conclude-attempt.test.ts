@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { AttemptResult } from "../../../src/management/alerts/channel.ts";
 import { concludeAttempt } from "../../../src/management/alerts/conclude-attempt.ts";
 import { RETRY_SCHEDULE } from "../../../src/management/alerts/retry-schedule.ts";
-import type { ClaimedDelivery } from "../../../src/data-path/store/types/alerts.ts";
+import type { ClaimedDelivery } from "../../../src/shared/stored/alerts.ts";
 import { messageOf } from "./alert-fixture.ts";
 
 const CLAIM: ClaimedDelivery = {

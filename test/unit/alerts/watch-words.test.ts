@@ -4,7 +4,7 @@ import { createAlertMail } from "../../../src/management/alerts/alert-mail.ts";
 import { pathOf } from "../../../src/management/alerts/alert-words.ts";
 import { FORMATS } from "../../../src/management/alerts/webhook-formats.ts";
 import { alertNameOf } from "../../../src/management/alerts/webhooks.ts";
-import type { AlertRecord } from "../../../src/data-path/store/types/alerts.ts";
+import type { AlertRecord } from "../../../src/shared/stored/alerts.ts";
 import { ALERT, messageOf } from "./alert-fixture.ts";
 
 const PAGES = "https://gateway.example.com";

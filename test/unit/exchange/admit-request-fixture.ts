@@ -16,7 +16,7 @@ import type {
   AdmitInput,
   AdmitResult,
   KnownKeyResult,
-} from "../../../src/data-path/store/types/admission.ts";
+} from "../../../src/shared/stored/admission.ts";
 import { PROTOCOLS } from "../../../src/data-path/translation/protocols.ts";
 import { createRecordingMeter } from "./meter-fixture.ts";
 

@@ -9,7 +9,7 @@ import {
 } from "../../../src/data-path/exchange/admission/admission-header.ts";
 import type { CallState, Verdict } from "../../../src/data-path/exchange/admission/admit-request.ts";
 import { GatewayError } from "../../../src/shared/contract/errors.ts";
-import type { AdmitResult } from "../../../src/data-path/store/types/admission.ts";
+import type { AdmitResult } from "../../../src/shared/stored/admission.ts";
 import { ADMITTED, away, KEY, openAdmission, REACHED } from "./admit-request-fixture.ts";
 
 const OF_NO_TOKENS = { owners: undefined, takenTokens: null };

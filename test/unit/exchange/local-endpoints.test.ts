@@ -5,7 +5,7 @@ import {
   createLocalEndpoints,
   type LocalEndpointServices,
 } from "../../../src/data-path/exchange/admission/local-endpoints.ts";
-import type { RecentRequest } from "../../../src/data-path/store/types/reporting.ts";
+import type { RecentRequest } from "../../../src/shared/stored/reporting.ts";
 import { PROTOCOLS } from "../../../src/data-path/translation/protocols.ts";
 import { createCatalogOf } from "../catalog/support.ts";
 import { ADMISSION } from "./admission-fixture.ts";

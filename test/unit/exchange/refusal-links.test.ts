@@ -5,7 +5,7 @@ import { createCatalog } from "../../../src/data-path/catalog/catalog.ts";
 import type { GatewayError } from "../../../src/shared/contract/errors.ts";
 import type { DashboardAddress } from "../../../src/shared/contract/pages.ts";
 import { createAdmissionError } from "../../../src/data-path/limits/admission-error.ts";
-import type { KnownKeyResult } from "../../../src/data-path/store/types/admission.ts";
+import type { KnownKeyResult } from "../../../src/shared/stored/admission.ts";
 import { createConfigOf } from "../catalog/support.ts";
 import { ADMITTED, REACHED } from "./admit-request-fixture.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { GraceSpend } from "../../../src/data-path/grace/grace-spend.ts";
 import { LIMIT_PERIODS } from "../../../src/shared/settings/limits.ts";
-import type { MetCap } from "../../../src/data-path/store/types/admission.ts";
-import { LIMIT_SCOPES } from "../../../src/data-path/store/types/decision.ts";
+import type { MetCap } from "../../../src/shared/stored/admission.ts";
+import { LIMIT_SCOPES } from "../../../src/shared/stored/decision.ts";
 import { CENT, type Changes, createCap, createOutage } from "./outage-fixture.ts";
 
 describe("caps of other windows while Redis is unreachable", () => {

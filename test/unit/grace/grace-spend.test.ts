@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { GraceSpend } from "../../../src/data-path/grace/grace-spend.ts";
-import type { ChargeInput } from "../../../src/data-path/store/types/settlement.ts";
+import type { ChargeInput } from "../../../src/shared/stored/settlement.ts";
 import { NO_TOKENS } from "../../../src/shared/usage/token-usage.ts";
 import { runs } from "../../support/extent.ts";
 

@@ -2,7 +2,7 @@
 import { createGraceAdmission } from "../../../src/data-path/grace/grace-admission.ts";
 import { GraceOutage } from "../../../src/data-path/grace/grace-outage.ts";
 import { GraceSpend } from "../../../src/data-path/grace/grace-spend.ts";
-import type { AdmitInput, KnownKeyResult, MetCap } from "../../../src/data-path/store/types/admission.ts";
+import type { AdmitInput, KnownKeyResult, MetCap } from "../../../src/shared/stored/admission.ts";
 
 export const CENT = 1_000_000n;
 export const MINUTE_MS = 60_000;

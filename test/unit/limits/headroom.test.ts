@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { formatHeadroom } from "../../../src/data-path/limits/headroom.ts";
-import type { KnownKeyResult } from "../../../src/data-path/store/types/admission.ts";
+import type { KnownKeyResult } from "../../../src/shared/stored/admission.ts";
 import { ADMITTED } from "../exchange/admit-request-fixture.ts";
 
 const CENT = 1_000_000n;

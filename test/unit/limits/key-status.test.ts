@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { formatKeyStatus, type KeyStatusInput } from "../../../src/data-path/limits/key-status.ts";
 import { KEY_SETTINGS } from "../../../src/shared/settings/key.ts";
 import { defaultsOf } from "../../../src/shared/settings/table.ts";
-import type { LimitScope } from "../../../src/data-path/store/types/decision.ts";
+import type { LimitScope } from "../../../src/shared/stored/decision.ts";
 import type { LimitKind } from "../../../src/shared/settings/limits.ts";
 import { NO_WATCH } from "../../support/no-watch.ts";
-import type { LimitStatus } from "../../../src/data-path/store/types/reporting.ts";
+import type { LimitStatus } from "../../../src/shared/stored/reporting.ts";
 
 const CENT = 1_000_000n;
 

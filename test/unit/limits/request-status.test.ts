@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { NO_TOKENS } from "../../../src/shared/usage/token-usage.ts";
 import { formatRequestStatus, withoutAmounts } from "../../../src/data-path/limits/request-status.ts";
-import { UNKNOWN_TRACE } from "../../../src/data-path/store/types/reporting.ts";
+import { UNKNOWN_TRACE } from "../../../src/shared/stored/reporting.ts";
 import { createId } from "../../../src/data-path/store/ids.ts";
 
 describe("formatRequestStatus", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { UsageLists } from "../../../src/data-path/limits/usage-list.ts";
-import type { UsageRow } from "../../../src/data-path/store/types/reporting.ts";
+import type { UsageRow } from "../../../src/shared/stored/reporting.ts";
 import { GatewayError } from "../../../src/shared/contract/errors.ts";
 import { NO_USAGE } from "../../../src/shared/usage/usage-figures.ts";
 import { ADMISSION } from "../exchange/admission-fixture.ts";

@@ -10,7 +10,7 @@ import {
 } from "../../../src/data-path/request-log/read-usage.ts";
 import { rebuildUsage } from "../../../src/data-path/request-log/rebuild-usage.ts";
 import { verifyUsage } from "../../../src/data-path/request-log/verify-usage.ts";
-import type { UsageRow } from "../../../src/data-path/store/types/reporting.ts";
+import type { UsageRow } from "../../../src/shared/stored/reporting.ts";
 import { NO_USAGE, type UsageFigures } from "../../../src/shared/usage/usage-figures.ts";
 import { OTHER_TAGS } from "../../../src/shared/usage/tags.ts";
 import { IDENTITY } from "../spool/spool-fixture.ts";

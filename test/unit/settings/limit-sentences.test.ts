@@ -20,8 +20,8 @@ import {
   type LimitPeriod,
   LIMIT_PERIODS,
 } from "../../../src/shared/settings/limits.ts";
-import type { AlertRecord, ListedAlert } from "../../../src/data-path/store/types/alerts.ts";
-import { type LimitScope, LIMIT_SCOPES } from "../../../src/data-path/store/types/decision.ts";
+import type { AlertRecord, ListedAlert } from "../../../src/shared/stored/alerts.ts";
+import { type LimitScope, LIMIT_SCOPES } from "../../../src/shared/stored/decision.ts";
 import { formatWindowEnd, formatWindowStart } from "../../../src/shared/time/calendar.ts";
 import { NO_TOKENS, nameTokens } from "../../../src/shared/usage/token-usage.ts";
 import { ALERT, messageOf } from "../alerts/alert-fixture.ts";

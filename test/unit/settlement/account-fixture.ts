@@ -4,7 +4,7 @@ import { createPrice } from "../../../src/data-path/pricing/price.ts";
 import { type AccountOptions, RequestAccount } from "../../../src/data-path/settlement/request-account.ts";
 import type { Ending } from "../../../src/data-path/settlement/settled.ts";
 import { TokenEstimator } from "../../../src/data-path/settlement/tokens/token-estimator.ts";
-import type { ChargeInput } from "../../../src/data-path/store/types/settlement.ts";
+import type { ChargeInput } from "../../../src/shared/stored/settlement.ts";
 import type { Answer, Observation } from "../../../src/data-path/translation/client-protocol.ts";
 
 export const IDENTITY = {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createDeferred } from "../../../src/shared/event-loop/deferred.ts";
-import type { ChargeInput } from "../../../src/data-path/store/types/settlement.ts";
+import type { ChargeInput } from "../../../src/shared/stored/settlement.ts";
 import type { Answer } from "../../../src/data-path/translation/client-protocol.ts";
 import { NOTHING_YET, OK } from "./account-fixture.ts";
 import { createOpenInput, createSettlement } from "./settlement-fixture.ts";

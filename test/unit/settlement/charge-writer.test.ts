@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ChargeWriter } from "../../../src/data-path/settlement/charge-writer.ts";
-import type { ChargeInput, ChargeResult } from "../../../src/data-path/store/types/settlement.ts";
+import type { ChargeInput, ChargeResult } from "../../../src/shared/stored/settlement.ts";
 import { waitFor } from "../../support/wait.ts";
 import { IDENTITY, OK } from "./account-fixture.ts";
 import { createSafeties } from "./safeties-fixture.ts";

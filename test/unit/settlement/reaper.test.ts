@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Reaper } from "../../../src/data-path/settlement/reaper.ts";
 import { defaultsOf } from "../../../src/shared/settings/table.ts";
 import { ORGANIZATION_SETTINGS } from "../../../src/shared/settings/organization.ts";
-import type { CloseOutcome, OverdueRequest } from "../../../src/data-path/store/types/settlement.ts";
+import type { CloseOutcome, OverdueRequest } from "../../../src/shared/stored/settlement.ts";
 
 function overdue(requestId: string): OverdueRequest {
   return {

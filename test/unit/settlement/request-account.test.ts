@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ChargeInput } from "../../../src/data-path/store/types/settlement.ts";
+import type { ChargeInput } from "../../../src/shared/stored/settlement.ts";
 import type { Answer } from "../../../src/data-path/translation/client-protocol.ts";
 import { createAccount, IDENTITY, OK } from "./account-fixture.ts";
 import { NO_TOKENS } from "../../../src/shared/usage/token-usage.ts";

@@ -8,13 +8,13 @@ import {
   type SettlementOptions,
 } from "../../../src/data-path/settlement/settlement.ts";
 import { TokenEstimator } from "../../../src/data-path/settlement/tokens/token-estimator.ts";
-import type { ChangedOutcome, RecordedRequest } from "../../../src/data-path/store/types/reporting.ts";
+import type { ChangedOutcome, RecordedRequest } from "../../../src/shared/stored/reporting.ts";
 import type {
   ChargeInput,
   EnteredRequest,
   OpenRecordInput,
   OpenRecordResult,
-} from "../../../src/data-path/store/types/settlement.ts";
+} from "../../../src/shared/stored/settlement.ts";
 import type { ClientRequest } from "../../../src/data-path/translation/client-protocol.ts";
 import { IDENTITY, PRICE } from "./account-fixture.ts";
 import { createSafeties } from "./safeties-fixture.ts";

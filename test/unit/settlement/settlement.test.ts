@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../src/shared/contract/errors.ts";
 import { GraceOutage } from "../../../src/data-path/grace/grace-outage.ts";
-import type { OpenRecordResult } from "../../../src/data-path/store/types/settlement.ts";
+import type { OpenRecordResult } from "../../../src/shared/stored/settlement.ts";
 import { OK } from "./account-fixture.ts";
 import { NO_JOURNAL } from "./safeties-fixture.ts";
 import {

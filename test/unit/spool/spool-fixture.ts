@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { SpoolEntry } from "../../../src/data-path/spool/entry.ts";
 import { Spool, type SpoolOptions } from "../../../src/data-path/spool/spool.ts";
-import type { ChargeInput } from "../../../src/data-path/store/types/settlement.ts";
+import type { ChargeInput } from "../../../src/shared/stored/settlement.ts";
 import { NO_TOKENS } from "../../../src/shared/usage/token-usage.ts";
 
 export const IDENTITY = {

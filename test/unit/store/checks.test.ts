@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type AdmissionFigures, describeChecks } from "../../../src/data-path/store/admission/checks.ts";
-import { ADMISSION_DECISIONS } from "../../../src/data-path/store/types/decision.ts";
+import { ADMISSION_DECISIONS } from "../../../src/shared/stored/decision.ts";
 
 const FIGURES: AdmissionFigures = {
   decision: "admitted",

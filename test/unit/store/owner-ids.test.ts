@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatOwnerIds, listOwnerIds, parseOwnerIds } from "../../../src/data-path/store/types/owner-ids.ts";
+import { formatOwnerIds, listOwnerIds, parseOwnerIds } from "../../../src/shared/stored/owner-ids.ts";
 
 describe("whose a request is", () => {
   it.each([

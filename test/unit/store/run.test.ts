@@ -4,7 +4,7 @@ import { monthAt } from "../../../src/shared/time/calendar.ts";
 import type { StoreContext } from "../../../src/data-path/store/context.ts";
 import { TurnBatches } from "../../../src/data-path/store/redis/turn-batches.ts";
 import { createRun } from "../../../src/data-path/store/run.ts";
-import { NO_OWN_SPEND } from "../../../src/data-path/store/types/own-spend.ts";
+import { NO_OWN_SPEND } from "../../../src/shared/stored/own-spend.ts";
 
 /** Connects to nothing. */
 const context: StoreContext = {

@@ -5,7 +5,7 @@ import { readToken, type TokenVerdict } from "../../auth/read-token.ts";
 import type { TokenCallers } from "../../auth/token-callers.ts";
 import { GatewayError } from "../../../shared/contract/errors.ts";
 import type { DashboardAddress } from "../../../shared/contract/pages.ts";
-import type { KnownKeyResult } from "../../store/types/admission.ts";
+import type { KnownKeyResult } from "../../../shared/stored/admission.ts";
 
 export interface CallerServices {
   readonly directory: KeyDirectory;

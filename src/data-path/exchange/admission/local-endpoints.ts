@@ -7,8 +7,8 @@ import { type KeyStatusStore, readKeyStatus } from "../../limits/read-key-status
 import { formatRequestStatus, withoutAmounts } from "../../limits/request-status.ts";
 import { readRequestPage, type RequestList } from "../../limits/request-list.ts";
 import { UsageLists } from "../../limits/usage-list.ts";
-import type { RecentRequest } from "../../store/types/reporting.ts";
-import type { Store } from "../../store/types.ts";
+import type { RecentRequest } from "../../../shared/stored/reporting.ts";
+import type { Store } from "../../../shared/stored/store.ts";
 import type { RequestMeter } from "../../../shared/telemetry/request-meter.ts";
 import type { Protocol, ProtocolName } from "../../translation/client-protocol.ts";
 import { listEndpoints } from "./choose-translation.ts";

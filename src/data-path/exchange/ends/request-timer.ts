@@ -1,7 +1,7 @@
 /** Records the timeline of one request: when it reached which stage, and its upstream's failures. */
 import { scrub } from "../../../shared/text/scrub.ts";
 import type { NamedModel } from "../../settlement/settlement.ts";
-import type { RequestTimeline, RequestTrace, UpstreamEnd } from "../../store/types/reporting.ts";
+import type { RequestTimeline, RequestTrace, UpstreamEnd } from "../../../shared/stored/reporting.ts";
 
 type Moment = Exclude<keyof RequestTimeline, "endMs">;
 

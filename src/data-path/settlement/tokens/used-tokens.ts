@@ -1,5 +1,5 @@
 /** Tokens that a request takes from its token limits per minute. */
-import type { TakenTokens, UsedTokens } from "../../store/types/token-rate.ts";
+import type { TakenTokens, UsedTokens } from "../../../shared/stored/token-rate.ts";
 import type { TokenUsage } from "../../../shared/usage/token-usage.ts";
 import type { Ending, Settled } from "../settled.ts";
 

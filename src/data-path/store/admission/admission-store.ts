@@ -1,7 +1,7 @@
 /** Operations of admission: admitting requests, reading bucket levels and announcing workers. */
 import { timeMs } from "../redis/clock.ts";
 import { storeOf } from "../run.ts";
-import type { AdmissionStore } from "../types/admission.ts";
+import type { AdmissionStore } from "../../../shared/stored/admission.ts";
 import { admit, findKeyReference } from "./admit.ts";
 import type { StoreContext } from "../context.ts";
 import { WORKERS_KEY, keyRecordKey, requestBucketKey } from "../redis/keys.ts";
@@ -9,7 +9,7 @@ import { formatCount, integerAt, parseArray, parseIntegerOrNull, textAt } from "
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 import { listOf } from "../redis/row-layouts.ts";
 import { parseTokenBuckets } from "./token-buckets.ts";
-import type { BucketFill } from "../types/reporting.ts";
+import type { BucketFill } from "../../../shared/stored/reporting.ts";
 
 export const createAdmissionStore = storeOf<AdmissionStore>({
   lookUpKey: findKeyReference,

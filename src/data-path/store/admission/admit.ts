@@ -19,8 +19,8 @@ import { inReplyOrder } from "../redis/in-reply-order.ts";
 import { dayAt, monthAt } from "../../../shared/time/calendar.ts";
 import { amountAt, integerAt, integerOrNullAt, parseArray, textAt } from "../redis/parse-reply.ts";
 import { LIMIT_PERIODS } from "../../../shared/settings/limits.ts";
-import { ADMISSION_DECISIONS, LIMIT_SCOPES } from "../types/decision.ts";
-import type { OwnSpend } from "../types/own-spend.ts";
+import { ADMISSION_DECISIONS, LIMIT_SCOPES } from "../../../shared/stored/decision.ts";
+import type { OwnSpend } from "../../../shared/stored/own-spend.ts";
 import type {
   AdmittedCap,
   AdmitInput,
@@ -28,7 +28,7 @@ import type {
   BucketFigures,
   KeyReference,
   KnownKeyResult,
-} from "../types/admission.ts";
+} from "../../../shared/stored/admission.ts";
 import { parseTokenBuckets, parseTokenLimit } from "./token-buckets.ts";
 import { type AdmittedSettings, knownSettings, rememberSettings } from "./read-settings.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";

@@ -1,8 +1,8 @@
 /** Checks of an admission with their figures: explains why a request was rejected or which limits it met. */
 import { formatTimeOrNull } from "../../../shared/time/calendar.ts";
-import type { AdmissionDecision } from "../types/decision.ts";
-import type { Check } from "../types/reporting.ts";
-import type { TokenLimit } from "../types/token-rate.ts";
+import type { AdmissionDecision } from "../../../shared/stored/decision.ts";
+import type { Check } from "../../../shared/stored/reporting.ts";
+import type { TokenLimit } from "../../../shared/stored/token-rate.ts";
 
 /** Figures that decided an admission. */
 export interface AdmissionFigures {

@@ -6,7 +6,7 @@ import { admittedRows } from "../../../shared/settings/table.ts";
 import { setBounded } from "../../../shared/collections/set-bounded.ts";
 import { parseArray, textAt } from "../redis/parse-reply.ts";
 import { ADMITTED_AT } from "../redis/reply-layouts.ts";
-import type { AdmittedOwner } from "../types/admission.ts";
+import type { AdmittedOwner } from "../../../shared/stored/admission.ts";
 
 export interface AdmittedSettings {
   /** Version as `lua/admit.lua` calls it; see `lua/include/stamp.lua`. */

@@ -1,7 +1,7 @@
 /** Parsers for token limits in the reply of `lua/admit.lua`. */
 import { TOKEN_LIMIT_TYPES, type TokenLimitType } from "../../../shared/settings/token-limits.ts";
-import { LIMIT_SCOPES } from "../types/decision.ts";
-import type { TokenBucketState, TokenLimit } from "../types/token-rate.ts";
+import { LIMIT_SCOPES } from "../../../shared/stored/decision.ts";
+import type { TokenBucketState, TokenLimit } from "../../../shared/stored/token-rate.ts";
 
 const NONE: readonly TokenBucketState[] = [];
 

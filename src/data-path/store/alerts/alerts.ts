@@ -15,7 +15,7 @@ import {
   organizationKey,
 } from "../redis/keys.ts";
 import { LIMIT_PERIODS, MAX_ALERTS } from "../../../shared/settings/limits.ts";
-import { LIMIT_SCOPES } from "../types/decision.ts";
+import { LIMIT_SCOPES } from "../../../shared/stored/decision.ts";
 import { windowName, windowStart } from "../usage/windows.ts";
 import { expiryOf } from "../../../shared/time/calendar.ts";
 import { OUTCOME } from "../redis/reply-layouts.ts";
@@ -30,7 +30,7 @@ import {
   deliveryOf,
   type DeliveryState,
   type ListedAlert,
-} from "../types/alerts.ts";
+} from "../../../shared/stored/alerts.ts";
 import { storeOf } from "../run.ts";
 
 /** Maximum of the badge: 100 stands for "many". */

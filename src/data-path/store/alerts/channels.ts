@@ -3,7 +3,7 @@ import { ORGANIZATION_SETTINGS, type NotificationSettings } from "../../../share
 import type { StoreContext } from "../context.ts";
 import { isId } from "../ids.ts";
 import { organizationKey } from "../redis/keys.ts";
-import { ALERT_CHANNELS, type AlertChannel, type WebhookId } from "../types/alerts.ts";
+import { ALERT_CHANNELS, type AlertChannel, type WebhookId } from "../../../shared/stored/alerts.ts";
 
 const { field, kind } = ORGANIZATION_SETTINGS.notifications;
 

@@ -22,7 +22,7 @@ import type {
   DeliveryStore,
   FinishInput,
   QueuedMessage,
-} from "../types/alerts.ts";
+} from "../../../shared/stored/alerts.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
 const HOUR_MS = 3_600_000;

@@ -26,11 +26,11 @@ import { type KeyOwners, listsOfOwners, missingOwnerAt, namesOfOwners } from "./
 import { readIds } from "./organizations.ts";
 import { type Fields, formatKeySettings, parseKeyRecord, readFields } from "./records.ts";
 import { integerAt, parseArray, parseFields, textAt } from "../redis/parse-reply.ts";
-import type { KeyReference } from "../types/admission.ts";
-import type { AuditInput } from "../types/audit.ts";
-import type { OwnerKind } from "../types/owner-kinds.ts";
-import { FullError, MAX_RECORDS } from "../types/max-records.ts";
-import type { ChangeResult, KeyRecord, KeyStore } from "../types/management.ts";
+import type { KeyReference } from "../../../shared/stored/admission.ts";
+import type { AuditInput } from "../../../shared/stored/audit.ts";
+import type { OwnerKind } from "../../../shared/stored/owner-kinds.ts";
+import { FullError, MAX_RECORDS } from "../../../shared/stored/max-records.ts";
+import type { ChangeResult, KeyRecord, KeyStore } from "../../../shared/stored/management.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 import { SCRIPTS } from "../redis/script-layouts.ts";
 import type { Operations } from "../run.ts";

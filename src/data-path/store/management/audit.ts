@@ -13,8 +13,8 @@ import {
   type AuditLog,
   type AuditStore,
   type AuditValue,
-} from "../types/audit.ts";
-import { PERSON_ROLES } from "../types/sessions.ts";
+} from "../../../shared/stored/audit.ts";
+import { PERSON_ROLES } from "../../../shared/stored/sessions.ts";
 import { storeOf } from "../run.ts";
 
 /** Returns key and entry for the scripts; an empty entry if there is none. */

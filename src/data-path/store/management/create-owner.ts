@@ -8,15 +8,15 @@ import { timeMs } from "../redis/clock.ts";
 import { organizationKey, ownerKey, ownerListKey, ownerTextsKey, usersByIdentityKey } from "../redis/keys.ts";
 import { parseArray, textAt, unknownOutcome } from "../redis/parse-reply.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
-import type { AuditInput } from "../types/audit.ts";
-import { MAX_OWNERS } from "../types/owner-kinds.ts";
+import type { AuditInput } from "../../../shared/stored/audit.ts";
+import { MAX_OWNERS } from "../../../shared/stored/owner-kinds.ts";
 import type {
   ExternalIdentity,
   ExternalUserResult,
   OwnerCreationResult,
   OwnerRecord,
   UserRecord,
-} from "../types/owners.ts";
+} from "../../../shared/stored/owners.ts";
 import type { UserSettings } from "../../../shared/settings/user.ts";
 import { ensureWindows } from "../usage/windows.ts";
 import { auditArguments } from "./audit.ts";

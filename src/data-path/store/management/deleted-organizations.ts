@@ -34,9 +34,9 @@ import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 import { listOf } from "../redis/row-layouts.ts";
 import { formatOrganizationSettings, parseOrganizationRecord } from "./records.ts";
 import { tokenOperations } from "./tokens.ts";
-import type { DeletedOrganizationStore, OrganizationRecord } from "../types/management.ts";
-import { AUDIT_LOGS } from "../types/audit.ts";
-import { OWNER_KINDS, type OwnerKind } from "../types/owner-kinds.ts";
+import type { DeletedOrganizationStore, OrganizationRecord } from "../../../shared/stored/management.ts";
+import { AUDIT_LOGS } from "../../../shared/stored/audit.ts";
+import { OWNER_KINDS, type OwnerKind } from "../../../shared/stored/owner-kinds.ts";
 import type { Operations } from "../run.ts";
 
 const TOKENS_AT_ONCE = 200;

@@ -3,7 +3,7 @@ import { listOf } from "../redis/row-layouts.ts";
 import type { KeySettings } from "../../../shared/settings/key.ts";
 import { ownerKey, ownerKeysKey } from "../redis/keys.ts";
 import { isId } from "../ids.ts";
-import { OWNER_KINDS, type OwnerKind } from "../types/owner-kinds.ts";
+import { OWNER_KINDS, type OwnerKind } from "../../../shared/stored/owner-kinds.ts";
 import { MissingOwnerError } from "./missing-owner.ts";
 
 export type KeyOwners = Pick<KeySettings, "userId" | "groupId">;

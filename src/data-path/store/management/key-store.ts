@@ -1,6 +1,6 @@
 /** Operations on API keys, including repairs after crashes. */
 import { storeOf } from "../run.ts";
-import type { KeyStore } from "../types/management.ts";
+import type { KeyStore } from "../../../shared/stored/management.ts";
 import { keyOperations } from "./api-keys.ts";
 import { repair } from "./repair.ts";
 

@@ -1,4 +1,4 @@
-import type { OwnerKind } from "../types/owner-kinds.ts";
+import type { OwnerKind } from "../../../shared/stored/owner-kinds.ts";
 
 /** Thrown if the user or group of a key does not exist or was deleted: nothing was changed. */
 export class MissingOwnerError extends Error {

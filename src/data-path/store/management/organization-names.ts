@@ -8,7 +8,7 @@ import type { StoreContext } from "../context.ts";
 import { organizationKey, ORGANIZATION_NAMES_KEY, ORGANIZATIONS_KEY } from "../redis/keys.ts";
 import { integerAt, parseArray, parseInteger, textAt } from "../redis/parse-reply.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
-import type { NameHolder } from "../types/management.ts";
+import type { NameHolder } from "../../../shared/stored/management.ts";
 
 /** Maximum time from a claim to its record: several commands with timeouts of seconds. */
 const MAX_CLAIM_US = 60_000_000;

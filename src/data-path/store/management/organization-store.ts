@@ -1,6 +1,6 @@
 /** Operations on organizations, current and deleted. */
 import { storeOf } from "../run.ts";
-import type { DeletedOrganizationStore, OrganizationStore } from "../types/management.ts";
+import type { DeletedOrganizationStore, OrganizationStore } from "../../../shared/stored/management.ts";
 import { deletedOrganizationOperations } from "./deleted-organizations.ts";
 import { organizationOperations } from "./organizations.ts";
 

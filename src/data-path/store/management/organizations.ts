@@ -19,9 +19,13 @@ import { claimName, foldCase, foldName, releaseName } from "./organization-names
 import { parseFields, textAt } from "../redis/parse-reply.ts";
 import { limitsAsked } from "../../../shared/settings/limit-settings.ts";
 import type { OrganizationSettings } from "../../../shared/settings/organization.ts";
-import type { AuditInput } from "../types/audit.ts";
-import type { OrganizationChangeResult, OrganizationRecord, OrganizationStore } from "../types/management.ts";
-import type { PageInput } from "../types/page.ts";
+import type { AuditInput } from "../../../shared/stored/audit.ts";
+import type {
+  OrganizationChangeResult,
+  OrganizationRecord,
+  OrganizationStore,
+} from "../../../shared/stored/management.ts";
+import type { PageInput } from "../../../shared/stored/page.ts";
 import type { Operations } from "../run.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 

@@ -2,8 +2,8 @@
 import type { StoreContext } from "../context.ts";
 import { isId } from "../ids.ts";
 import { ownerKey, ownerListKey, ownerTextsKey, ownerUsersKey } from "../redis/keys.ts";
-import type { OwnerFilter, OwnerRecord } from "../types/owners.ts";
-import type { Page, PageInput } from "../types/page.ts";
+import type { OwnerFilter, OwnerRecord } from "../../../shared/stored/owners.ts";
+import type { Page, PageInput } from "../../../shared/stored/page.ts";
 import { foldName } from "./organization-names.ts";
 import { readIds } from "./organizations.ts";
 import { readFields } from "./records.ts";

@@ -21,8 +21,8 @@ import {
 import { parseArray, parseFields, textAt, unknownOutcome } from "../redis/parse-reply.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 import { type Operations, storeOf } from "../run.ts";
-import type { AuditInput } from "../types/audit.ts";
-import { OWNER_KINDS, type OwnerKind } from "../types/owner-kinds.ts";
+import type { AuditInput } from "../../../shared/stored/audit.ts";
+import { OWNER_KINDS, type OwnerKind } from "../../../shared/stored/owner-kinds.ts";
 import type {
   KeysOfDeleted,
   OwnedCounts,
@@ -30,7 +30,7 @@ import type {
   OwnerDeletionResult,
   OwnerRecord,
   OwnerStore,
-} from "../types/owners.ts";
+} from "../../../shared/stored/owners.ts";
 import { auditArguments } from "./audit.ts";
 import { createOwner, findExternalUser, findOrCreateExternalUser, withoutKnown } from "./create-owner.ts";
 import { digestExternal } from "./records.ts";

@@ -5,7 +5,7 @@
 import { isId } from "../ids.ts";
 import { ownerKey } from "../redis/keys.ts";
 import { type Operations, storeOf } from "../run.ts";
-import type { KeyRecord, ProviderKeyStore } from "../types/management.ts";
+import type { KeyRecord, ProviderKeyStore } from "../../../shared/stored/management.ts";
 import { insertKey, keyOperations } from "./api-keys.ts";
 
 const PREFIX = "jwt:";

@@ -10,8 +10,8 @@ import { USER_SETTINGS } from "../../../shared/settings/user.ts";
 import { formatFields, parseFields } from "../../../shared/settings/table.ts";
 import type { StoreContext } from "../context.ts";
 import { parseInteger, parseIntegerOrNull } from "../redis/parse-reply.ts";
-import type { KeyRecord, OrganizationRecord, StoredRecord } from "../types/management.ts";
-import type { ExternalIdentity, GroupRecord, UserRecord } from "../types/owners.ts";
+import type { KeyRecord, OrganizationRecord, StoredRecord } from "../../../shared/stored/management.ts";
+import type { ExternalIdentity, GroupRecord, UserRecord } from "../../../shared/stored/owners.ts";
 
 /** Field → value. */
 export type Fields = Readonly<Record<string, string>>;

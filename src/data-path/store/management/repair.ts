@@ -10,8 +10,8 @@ import { finishDeletion } from "./deleted-organizations.ts";
 import type { StoreContext } from "../context.ts";
 import { hashOfLookUp, keyRecordKey, LOOK_UP_PATTERN, lookUpKey, ORGANIZATIONS_KEY } from "../redis/keys.ts";
 import { organizationOperations } from "./organizations.ts";
-import type { KeyRecord, RepairReport } from "../types/management.ts";
-import type { Page } from "../types/page.ts";
+import type { KeyRecord, RepairReport } from "../../../shared/stored/management.ts";
+import type { Page } from "../../../shared/stored/page.ts";
 
 const PAGE = 200;
 

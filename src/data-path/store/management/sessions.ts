@@ -14,7 +14,7 @@ import {
   type SessionHolder,
   type SessionRecord,
   type SessionStore,
-} from "../types/sessions.ts";
+} from "../../../shared/stored/sessions.ts";
 
 /** Idle time after which a session ends. */
 export const SESSION_IDLE_MS = 8 * 3_600_000;

@@ -12,8 +12,8 @@ import { organizationKey, tokenListKey, tokenLookUpKey, tokenRecordKey } from ".
 import { readIds } from "./organizations.ts";
 import { parseInteger } from "../redis/parse-reply.ts";
 import { FULL_REPLY } from "./api-keys.ts";
-import { FullError, MAX_RECORDS } from "../types/max-records.ts";
-import { TOKEN_ROLES, type TokenRecord, type TokenStore } from "../types/tokens.ts";
+import { FullError, MAX_RECORDS } from "../../../shared/stored/max-records.ts";
+import { TOKEN_ROLES, type TokenRecord, type TokenStore } from "../../../shared/stored/tokens.ts";
 import { type Operations, storeOf } from "../run.ts";
 import { type Fields, readFields } from "./records.ts";
 

@@ -5,8 +5,13 @@ import type { UserGroupSettings } from "../../../shared/settings/user-group.ts";
 import type { UserSettings } from "../../../shared/settings/user.ts";
 import { type CountedPeriod, periodsOf } from "../usage/windows.ts";
 import { ownerKey, ownerUsersKey } from "../redis/keys.ts";
-import type { OwnerKind } from "../types/owner-kinds.ts";
-import type { ExternalIdentity, GroupRecord, OwnerRecord, UserRecord } from "../types/owners.ts";
+import type { OwnerKind } from "../../../shared/stored/owner-kinds.ts";
+import type {
+  ExternalIdentity,
+  GroupRecord,
+  OwnerRecord,
+  UserRecord,
+} from "../../../shared/stored/owners.ts";
 import { listEntries } from "./owner-search.ts";
 import { formatGroupSettings, formatUserSettings, parseGroupRecord, parseUserRecord } from "./records.ts";
 

@@ -3,8 +3,8 @@
  * bucket, caps and spend, and Redis Cluster keeps them on one node.
  */
 
-import type { AuditLog } from "../types/audit.ts";
-import type { OwnerKind } from "../types/owner-kinds.ts";
+import type { AuditLog } from "../../../shared/stored/audit.ts";
+import type { OwnerKind } from "../../../shared/stored/owner-kinds.ts";
 
 /** String: version of the stored schema. */
 export const SCHEMA_KEY = "igw:schema";

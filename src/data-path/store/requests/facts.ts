@@ -7,8 +7,13 @@ import * as z from "zod";
 import { formatJsonText } from "../../../shared/text/json-text.ts";
 import { compileExpression } from "../../../shared/text/compile-expression.ts";
 import { mapTokens, rateOf, TOKEN_KINDS, type TokenUsage } from "../../../shared/usage/token-usage.ts";
-import { type Check, type RequestTimeline, type RequestTrace, UNKNOWN_TRACE } from "../types/reporting.ts";
-import type { RequestIdentity } from "../types/settlement.ts";
+import {
+  type Check,
+  type RequestTimeline,
+  type RequestTrace,
+  UNKNOWN_TRACE,
+} from "../../../shared/stored/reporting.ts";
+import type { RequestIdentity } from "../../../shared/stored/settlement.ts";
 
 /** `text`: always present. `plain`: the same, with nothing that JSON must escape. `optional`: omitted if unknown. */
 type IdentityKind = "text" | "plain" | "optional" | "flag";

@@ -6,7 +6,7 @@ import {
   type UsageFigure,
 } from "../../../shared/usage/usage-figures.ts";
 import { formatAmount, formatCount } from "../redis/parse-reply.ts";
-import type { ChargeInput, RequestEstimate } from "../types/settlement.ts";
+import type { ChargeInput, RequestEstimate } from "../../../shared/stored/settlement.ts";
 import { formatChargedEntry } from "./recent-entry.ts";
 
 /** Charge with the arguments that its script needs. */

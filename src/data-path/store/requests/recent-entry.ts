@@ -6,8 +6,13 @@ import * as z from "zod";
 import { formatJsonText } from "../../../shared/text/json-text.ts";
 import { USAGE_FIGURES } from "../../../shared/usage/figures.ts";
 import { LISTED_FIGURES } from "../../../shared/usage/usage-figures.ts";
-import type { ChargeInput } from "../types/settlement.ts";
-import { type Check, type RecordedRequest, type RequestTrace, UNKNOWN_TRACE } from "../types/reporting.ts";
+import type { ChargeInput } from "../../../shared/stored/settlement.ts";
+import {
+  type Check,
+  type RecordedRequest,
+  type RequestTrace,
+  UNKNOWN_TRACE,
+} from "../../../shared/stored/reporting.ts";
 import { formatChecks, formatTrace, parseChecks, parseTrace } from "./facts.ts";
 
 /** First texts of the list, which scripts also write. */

@@ -2,8 +2,8 @@
 import { describeChecks } from "../admission/checks.ts";
 import { parseTokenLimit } from "../admission/token-buckets.ts";
 import { parseArray, parseInteger, parseIntegerOrNull, textAt } from "../redis/parse-reply.ts";
-import type { AdmissionDecision } from "../types/decision.ts";
-import type { Check } from "../types/reporting.ts";
+import type { AdmissionDecision } from "../../../shared/stored/decision.ts";
+import type { Check } from "../../../shared/stored/reporting.ts";
 
 /** Positions in the list `refused` of an entry, which scripts also write. Append new fields at the end. */
 export const REFUSED_FIELDS = [

@@ -30,7 +30,7 @@ import {
   unknownOutcome,
 } from "../redis/parse-reply.ts";
 import { LIMIT_PERIODS } from "../../../shared/settings/limits.ts";
-import { LIMIT_SCOPES } from "../types/decision.ts";
+import { LIMIT_SCOPES } from "../../../shared/stored/decision.ts";
 import {
   type ChargeInput,
   type OpenRecordResult,
@@ -39,9 +39,9 @@ import {
   type RenewOutcome,
   type RequestIdentity,
   type RequestStore,
-} from "../types/settlement.ts";
-import type { Check } from "../types/reporting.ts";
-import type { UsedTokens } from "../types/token-rate.ts";
+} from "../../../shared/stored/settlement.ts";
+import type { Check } from "../../../shared/stored/reporting.ts";
+import type { UsedTokens } from "../../../shared/stored/token-rate.ts";
 import { storeOf } from "../run.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 import { listOf } from "../redis/row-layouts.ts";

@@ -9,7 +9,7 @@ import { chargedKeys, requestKey, tagCombinationsKey } from "../redis/keys.ts";
 import { textAt, unknownOutcome } from "../redis/parse-reply.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 import { listOf } from "../redis/row-layouts.ts";
-import type { RequestIdentity } from "../types/settlement.ts";
+import type { RequestIdentity } from "../../../shared/stored/settlement.ts";
 import type { FormattedCharge } from "./formatted-charge.ts";
 import { formatTokenDifferences } from "./token-buckets.ts";
 

@@ -1,9 +1,9 @@
 import { TOKEN_LIMIT_TYPES, type TokenLimitType } from "../../../shared/settings/token-limits.ts";
 import { requestBucketKey, tokenBucketsKey } from "../redis/keys.ts";
 import { listOf } from "../redis/row-layouts.ts";
-import { parseOwnerIds } from "../types/owner-ids.ts";
-import type { RequestIdentity } from "../types/settlement.ts";
-import type { TakenTokens } from "../types/token-rate.ts";
+import { parseOwnerIds } from "../../../shared/stored/owner-ids.ts";
+import type { RequestIdentity } from "../../../shared/stored/settlement.ts";
+import type { TakenTokens } from "../../../shared/stored/token-rate.ts";
 
 type Owned = Pick<RequestIdentity, "organizationId" | "keyId" | "owners">;
 

@@ -2,7 +2,7 @@
 import type { StoreContext } from "../context.ts";
 import { inReplyOrder } from "../redis/in-reply-order.ts";
 import { OUTCOME } from "../redis/reply-layouts.ts";
-import type { ChargeInput } from "../types/settlement.ts";
+import type { ChargeInput } from "../../../shared/stored/settlement.ts";
 import { isRefusedCharge } from "./refused-charge.ts";
 
 /**

@@ -3,7 +3,7 @@ import { Cluster } from "ioredis";
 import { OTHER_TAGS } from "../../../shared/usage/tags.ts";
 import type { StoreContext } from "../context.ts";
 import { organizationOfRequest, REQUEST_PATTERN } from "../redis/keys.ts";
-import type { UsageRow } from "../types/reporting.ts";
+import type { UsageRow } from "../../../shared/stored/reporting.ts";
 import { parseFigures } from "./row-figures.ts";
 
 const PAGE = 1_000;

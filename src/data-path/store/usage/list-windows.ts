@@ -16,14 +16,14 @@ import { timeMs } from "../redis/clock.ts";
 import { organizationKey, spendKey } from "../redis/keys.ts";
 import { parseInteger } from "../redis/parse-reply.ts";
 import { storeOf } from "../run.ts";
-import { LIMIT_SCOPES } from "../types/decision.ts";
+import { LIMIT_SCOPES } from "../../../shared/stored/decision.ts";
 import type {
   CountedWindow,
   ObstructedWindows,
   WindowObstacle,
   WindowSpend,
   WindowStore,
-} from "../types/windows.ts";
+} from "../../../shared/stored/windows.ts";
 import { countedText, KEPT_DAYS, mondayOf, windowName, windowStart } from "./windows.ts";
 
 const PERIOD_IN_FIELD = /([a-z]+)=(\S+)/g;

@@ -4,7 +4,7 @@ import type { StoreContext } from "../context.ts";
 import { openRequestsKey, organizationKey, tagCombinationsKey, usageKey } from "../redis/keys.ts";
 import { expiryOf } from "../../../shared/time/calendar.ts";
 import { amountAt, formatCount, parseArray, textAt, unknownOutcome } from "../redis/parse-reply.ts";
-import type { LoggedUsageRows, RaiseUsageResult, UsageRow } from "../types/reporting.ts";
+import type { LoggedUsageRows, RaiseUsageResult, UsageRow } from "../../../shared/stored/reporting.ts";
 import { OTHER_TAGS } from "../../../shared/usage/tags.ts";
 import { formatFigures } from "./row-figures.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";

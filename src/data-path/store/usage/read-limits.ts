@@ -4,8 +4,8 @@ import { inputOfMonth, runInMonth, type StoreContext } from "../context.ts";
 import { keyRecordKey, organizationKey } from "../redis/keys.ts";
 import { amountAt, integerAt, parseArray } from "../redis/parse-reply.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
-import { LIMIT_SCOPES } from "../types/decision.ts";
-import type { LimitReading, LimitStatus } from "../types/reporting.ts";
+import { LIMIT_SCOPES } from "../../../shared/stored/decision.ts";
+import type { LimitReading, LimitStatus } from "../../../shared/stored/reporting.ts";
 
 /** @see UsageStore.readLimits */
 export async function readLimits(

@@ -1,7 +1,7 @@
 /** Usage rows of a day in Redis: a hash with a field for each figure of each row. */
 import { tagCombinationsKey, usageKey } from "../redis/keys.ts";
 import type { StoreContext } from "../context.ts";
-import type { UsageOf, UsageRow } from "../types/reporting.ts";
+import type { UsageOf, UsageRow } from "../../../shared/stored/reporting.ts";
 import { USAGE_FIGURES } from "../../../shared/usage/figures.ts";
 import { OTHER_TAGS } from "../../../shared/usage/tags.ts";
 import { FIGURES, NO_USAGE, type UsageFigure } from "../../../shared/usage/usage-figures.ts";

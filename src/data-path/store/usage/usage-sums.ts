@@ -11,8 +11,8 @@ import type { StoreContext } from "../context.ts";
 import { organizationKey, usageKey, usageSumsKey } from "../redis/keys.ts";
 import { parseArray } from "../redis/parse-reply.ts";
 import { OUTCOME } from "../redis/reply-layouts.ts";
-import { parseOwnerIds } from "../types/owner-ids.ts";
-import type { UsageOf, UsageRow } from "../types/reporting.ts";
+import { parseOwnerIds } from "../../../shared/stored/owner-ids.ts";
+import type { UsageOf, UsageRow } from "../../../shared/stored/reporting.ts";
 import { setFigure } from "./row-figures.ts";
 import { createRow, type MutableRow, readRowsOfDay } from "./usage-rows.ts";
 

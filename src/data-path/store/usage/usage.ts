@@ -25,7 +25,7 @@ import type {
   TagCombinations,
   UsageRow,
   UsageStore,
-} from "../types/reporting.ts";
+} from "../../../shared/stored/reporting.ts";
 import { OTHER_TAGS } from "../../../shared/usage/tags.ts";
 import { readRowsOfDay } from "./usage-rows.ts";
 import { forgetSums, readKeptSums, readSumsOfDay } from "./usage-sums.ts";

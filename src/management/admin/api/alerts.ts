@@ -8,8 +8,8 @@ import {
   deliveryOf,
   type DeliveryState,
   type ListedAlert,
-} from "../../../data-path/store/types/alerts.ts";
-import type { OrganizationRecord } from "../../../data-path/store/types/management.ts";
+} from "../../../shared/stored/alerts.ts";
+import type { OrganizationRecord } from "../../../shared/stored/management.ts";
 import { AdminError, invalidField } from "../admin-error.ts";
 import { alert, alertPage, redelivery } from "../schemas/alert.ts";
 import { isInStreams } from "../../../data-path/store/requests/cursor.ts";

@@ -1,5 +1,5 @@
 import { DEFAULT_PAGE_LIMIT, type PageQuery } from "../schemas/page.ts";
-import type { Page, PageInput } from "../../../data-path/store/types/page.ts";
+import type { Page, PageInput } from "../../../shared/stored/page.ts";
 import type { Arranged } from "../directory/arrange.ts";
 import type { ApiAnswer } from "./route.ts";
 import { AdminError } from "../admin-error.ts";

@@ -2,13 +2,13 @@
 import * as z from "zod";
 import { isInStreams } from "../../../data-path/store/requests/cursor.ts";
 import { pageFields, pageOf, pageQuery } from "../schemas/page.ts";
-import type { AuditEntry } from "../../../data-path/store/types/audit.ts";
-import type { Page } from "../../../data-path/store/types/page.ts";
+import type { AuditEntry } from "../../../shared/stored/audit.ts";
+import type { Page } from "../../../shared/stored/page.ts";
 import { answerList, parsePage } from "./answers.ts";
 import { type ApiAnswer, type ApiServices, defineOrganizationRoute, defineRoute } from "./route.ts";
 import { actor, record, timestamp } from "../../../shared/settings/input-schemas.ts";
 import { answer } from "../schemas/fields.ts";
-import { PERSON_ROLES } from "../../../data-path/store/types/sessions.ts";
+import { PERSON_ROLES } from "../../../shared/stored/sessions.ts";
 
 /** Form of an entry's id: its id in its stream, and the stream's index among the audit logs. */
 const AUDIT_CURSOR = /^[0-9]{1,20}-[0-9]{1,20}-[0-9]$/;

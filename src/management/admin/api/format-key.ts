@@ -3,9 +3,9 @@ import { wholeCents } from "../../../shared/money/money.ts";
 import { KEY_SETTINGS } from "../../../shared/settings/key.ts";
 import { keyStateOf, type LimitSpend } from "../../../shared/settings/state.ts";
 import { describeSettings, recordSettings } from "../../../shared/settings/table.ts";
-import type { AuditFields } from "../../../data-path/store/types/audit.ts";
-import type { KeyRecord } from "../../../data-path/store/types/management.ts";
-import type { BucketFill } from "../../../data-path/store/types/reporting.ts";
+import type { AuditFields } from "../../../shared/stored/audit.ts";
+import type { KeyRecord } from "../../../shared/stored/management.ts";
+import type { BucketFill } from "../../../shared/stored/reporting.ts";
 import { formatReference, type NamedOwners } from "./names.ts";
 import { entriesOf } from "./record-change.ts";
 

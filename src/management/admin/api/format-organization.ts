@@ -7,9 +7,9 @@ import {
 } from "../../../shared/settings/organization.ts";
 import { organizationStateOf } from "../../../shared/settings/state.ts";
 import { convertSettings, describeSettings, recordSettings } from "../../../shared/settings/table.ts";
-import type { AuditFields } from "../../../data-path/store/types/audit.ts";
-import type { OrganizationRecord } from "../../../data-path/store/types/management.ts";
-import type { LimitReading, LimitStatus, SpendFigures } from "../../../data-path/store/types/reporting.ts";
+import type { AuditFields } from "../../../shared/stored/audit.ts";
+import type { OrganizationRecord } from "../../../shared/stored/management.ts";
+import type { LimitReading, LimitStatus, SpendFigures } from "../../../shared/stored/reporting.ts";
 import type { ApiServices } from "./route.ts";
 import { createWebhookSecret } from "../../alerts/signature.ts";
 import type { Setting } from "../../../shared/settings/setting.ts";

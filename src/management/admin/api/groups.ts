@@ -1,9 +1,9 @@
 /** `/api/organizations/{organization}/groups`: create, list, show, change, delete. */
 import { USER_GROUP_SETTINGS } from "../../../shared/settings/user-group.ts";
 import { convertSettings, defaultsOf, describeSettings } from "../../../shared/settings/table.ts";
-import type { AuditFields } from "../../../data-path/store/types/audit.ts";
-import { MAX_OWNERS } from "../../../data-path/store/types/owner-kinds.ts";
-import type { GroupRecord, OwnedCounts } from "../../../data-path/store/types/owners.ts";
+import type { AuditFields } from "../../../shared/stored/audit.ts";
+import { MAX_OWNERS } from "../../../shared/stored/owner-kinds.ts";
+import type { GroupRecord, OwnedCounts } from "../../../shared/stored/owners.ts";
 import { AdminError, refuseMore } from "../admin-error.ts";
 import { formatETag } from "../http/etag.ts";
 import {

@@ -1,5 +1,5 @@
 /** Health of models, keys and upstreams: success, latency and speed of the requests that are still listed. */
-import type { RecentRequest } from "../../../data-path/store/types/reporting.ts";
+import type { RecentRequest } from "../../../shared/stored/reporting.ts";
 
 /** Returns whether the request failed at its upstream; null if that is unknown: its client or its worker left. */
 export function isFailed({ status, errorCode }: Pick<RecentRequest, "status" | "errorCode">): boolean | null {

@@ -3,12 +3,8 @@ import { requestsPerMinuteOf } from "../../../shared/settings/key.ts";
 import { createKey, displayKey, hashKey } from "../../../data-path/auth/key-format.ts";
 import { bucketCapacity } from "../../../data-path/limits/bucket-capacity.ts";
 import { monthAt } from "../../../shared/time/calendar.ts";
-import { formatOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
-import type {
-  ChangeResult,
-  KeyRecord,
-  OrganizationRecord,
-} from "../../../data-path/store/types/management.ts";
+import { formatOwnerIds } from "../../../shared/stored/owner-ids.ts";
+import type { ChangeResult, KeyRecord, OrganizationRecord } from "../../../shared/stored/management.ts";
 import { AdminError, invalidField } from "../admin-error.ts";
 import { expectVersion, formatETag } from "../http/etag.ts";
 import { arrange } from "../directory/arrange.ts";

@@ -2,12 +2,12 @@
 import { dayAt, formatWindowStart } from "../../../shared/time/calendar.ts";
 import { formatLimit } from "../../../data-path/limits/key-status.ts";
 import { describeRaise, liveRaises, type Raise } from "../../../shared/settings/raises.ts";
-import type { LimitScope } from "../../../data-path/store/types/decision.ts";
-import type { KeyRecord, OrganizationRecord } from "../../../data-path/store/types/management.ts";
-import { formatOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
-import type { GroupRecord, UserRecord } from "../../../data-path/store/types/owners.ts";
-import type { LimitStatus } from "../../../data-path/store/types/reporting.ts";
-import type { Store } from "../../../data-path/store/types.ts";
+import type { LimitScope } from "../../../shared/stored/decision.ts";
+import type { KeyRecord, OrganizationRecord } from "../../../shared/stored/management.ts";
+import { formatOwnerIds } from "../../../shared/stored/owner-ids.ts";
+import type { GroupRecord, UserRecord } from "../../../shared/stored/owners.ts";
+import type { LimitStatus } from "../../../shared/stored/reporting.ts";
+import type { Store } from "../../../shared/stored/store.ts";
 import { limitList } from "../schemas/limit.ts";
 import { requireGroup } from "./groups.ts";
 import { requireKey } from "./keys.ts";

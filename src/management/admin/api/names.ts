@@ -1,10 +1,10 @@
 /** Names for ids: user and group of a key, which must exist, and those of requests and usage, which may be deleted. */
 import { mapTogether } from "../../../shared/event-loop/map-together.ts";
-import type { KeyRecord } from "../../../data-path/store/types/management.ts";
-import type { GroupRecord, OwnerRecord, UserRecord } from "../../../data-path/store/types/owners.ts";
-import type { Store } from "../../../data-path/store/types.ts";
-import { listOwnerIds, parseOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
-import type { UsageRow } from "../../../data-path/store/types/reporting.ts";
+import type { KeyRecord } from "../../../shared/stored/management.ts";
+import type { GroupRecord, OwnerRecord, UserRecord } from "../../../shared/stored/owners.ts";
+import type { Store } from "../../../shared/stored/store.ts";
+import { listOwnerIds, parseOwnerIds } from "../../../shared/stored/owner-ids.ts";
+import type { UsageRow } from "../../../shared/stored/reporting.ts";
 
 export function formatReference(owner: { readonly id: string; readonly name: string } | null) {
   return owner === null ? null : { id: owner.id, name: owner.name };

@@ -12,8 +12,8 @@ import {
 import { ORGANIZATION_SETTINGS } from "../../../shared/settings/organization.ts";
 import { defaultsOf } from "../../../shared/settings/table.ts";
 import { isOrganizationFound } from "../../../data-path/store/management/organizations.ts";
-import type { NameHolder, OrganizationRecord } from "../../../data-path/store/types/management.ts";
-import type { Page } from "../../../data-path/store/types/page.ts";
+import type { NameHolder, OrganizationRecord } from "../../../shared/stored/management.ts";
+import type { Page } from "../../../shared/stored/page.ts";
 import type { Principal } from "../principal.ts";
 import { arrange } from "../directory/arrange.ts";
 import { readOrganizations } from "../directory/directory.ts";

@@ -3,7 +3,7 @@
  * The owner comes from the session, and from nothing that is sent.
  */
 import type * as z from "zod";
-import type { UserRecord } from "../../../data-path/store/types/owners.ts";
+import type { UserRecord } from "../../../shared/stored/owners.ts";
 import { KEY_SETTINGS } from "../../../shared/settings/key.ts";
 import { AdminError } from "../admin-error.ts";
 import type { explainedRequest } from "../schemas/requests.ts";

@@ -16,13 +16,13 @@ import {
 } from "../../../shared/settings/key.ts";
 import { limitsOfMember } from "../../../shared/settings/limit-settings.ts";
 import { type Limit, LIMIT_PERIODS, type LimitPeriod } from "../../../shared/settings/limits.ts";
-import type { KeyRecord, OrganizationRecord } from "../../../data-path/store/types/management.ts";
+import type { KeyRecord, OrganizationRecord } from "../../../shared/stored/management.ts";
 import { isProviderKey } from "../../../data-path/store/management/provider-keys.ts";
-import type { UserRecord } from "../../../data-path/store/types/owners.ts";
-import type { Page } from "../../../data-path/store/types/page.ts";
+import type { UserRecord } from "../../../shared/stored/owners.ts";
+import type { Page } from "../../../shared/stored/page.ts";
 import { NO_AMOUNTS_OF_LIMIT } from "../../../data-path/limits/key-status.ts";
 import { readKeyStatus } from "../../../data-path/limits/read-key-status.ts";
-import { formatOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
+import { formatOwnerIds } from "../../../shared/stored/owner-ids.ts";
 import { AdminError, invalidField } from "../admin-error.ts";
 import { MinuteLimit } from "../minute-limit.ts";
 import { keyPage, keyWithSecret } from "../schemas/key.ts";

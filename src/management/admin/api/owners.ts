@@ -2,15 +2,15 @@
 import { isSearchCursor } from "../../../data-path/store/management/owner-search.ts";
 import { isId } from "../../../data-path/store/ids.ts";
 import { MissingOwnerError } from "../../../data-path/store/management/missing-owner.ts";
-import type { OwnerKind } from "../../../data-path/store/types/owner-kinds.ts";
+import type { OwnerKind } from "../../../shared/stored/owner-kinds.ts";
 import type {
   KeysOfDeleted,
   OwnerDeletionResult,
   OwnerFilter,
   OwnerRecord,
-} from "../../../data-path/store/types/owners.ts";
-import type { PageInput } from "../../../data-path/store/types/page.ts";
-import type { Store } from "../../../data-path/store/types.ts";
+} from "../../../shared/stored/owners.ts";
+import type { PageInput } from "../../../shared/stored/page.ts";
+import type { Store } from "../../../shared/stored/store.ts";
 import { AdminError, invalidField } from "../admin-error.ts";
 import { AFTER_EXPECTATION, type PageQuery } from "../schemas/page.ts";
 import { expectVersion, formatETag } from "../http/etag.ts";

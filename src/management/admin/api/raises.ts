@@ -9,11 +9,11 @@ import {
   raisablePeriods,
 } from "../../../shared/settings/raises.ts";
 import { createId } from "../../../data-path/store/ids.ts";
-import type { AuditInput } from "../../../data-path/store/types/audit.ts";
-import type { LimitScope } from "../../../data-path/store/types/decision.ts";
-import type { KeyRecord, OrganizationRecord } from "../../../data-path/store/types/management.ts";
-import type { GroupRecord, UserRecord } from "../../../data-path/store/types/owners.ts";
-import type { Store } from "../../../data-path/store/types.ts";
+import type { AuditInput } from "../../../shared/stored/audit.ts";
+import type { LimitScope } from "../../../shared/stored/decision.ts";
+import type { KeyRecord, OrganizationRecord } from "../../../shared/stored/management.ts";
+import type { GroupRecord, UserRecord } from "../../../shared/stored/owners.ts";
+import type { Store } from "../../../shared/stored/store.ts";
 import { AdminError, invalidField } from "../admin-error.ts";
 import { raise, raiseCreation, type RaiseCreation } from "../schemas/limit.ts";
 import { changeCurrent } from "./answers.ts";

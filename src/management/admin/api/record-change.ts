@@ -4,7 +4,7 @@
  * persists even if its entry cannot be written (Redis failed in between); the entry is then logged by the
  * process.
  */
-import type { AuditFields, AuditInput, AuditValue } from "../../../data-path/store/types/audit.ts";
+import type { AuditFields, AuditInput, AuditValue } from "../../../shared/stored/audit.ts";
 import type { ApiCall, ApiServices } from "./route.ts";
 
 export interface Change {

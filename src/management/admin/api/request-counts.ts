@@ -1,8 +1,8 @@
 /** `GET …/request-counts`: recent requests over time, and the values that they can be filtered by. */
 import { clientOutcomeOf } from "../../../data-path/limits/client-outcome.ts";
 import { timeOfId } from "../../../data-path/store/ids.ts";
-import { parseOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
-import type { RecentRequest } from "../../../data-path/store/types/reporting.ts";
+import { parseOwnerIds } from "../../../shared/stored/owner-ids.ts";
+import type { RecentRequest } from "../../../shared/stored/reporting.ts";
 import { scrub } from "../../../shared/text/scrub.ts";
 import { readTags } from "../../../shared/usage/tags.ts";
 import { requestCounts, requestFilter } from "../schemas/requests.ts";

@@ -1,14 +1,10 @@
 /** `…/requests`: recent requests of an organization, with the reason of a rejection or the cost. */
 import { formatRequestStatus, withoutAmounts } from "../../../data-path/limits/request-status.ts";
-import { parseOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
-import type {
-  RecentRequest,
-  RequestFilter,
-  RequestTimeline,
-} from "../../../data-path/store/types/reporting.ts";
-import type { Store } from "../../../data-path/store/types.ts";
+import { parseOwnerIds } from "../../../shared/stored/owner-ids.ts";
+import type { RecentRequest, RequestFilter, RequestTimeline } from "../../../shared/stored/reporting.ts";
+import type { Store } from "../../../shared/stored/store.ts";
 import { scrub } from "../../../shared/text/scrub.ts";
-import type { OrganizationRecord } from "../../../data-path/store/types/management.ts";
+import type { OrganizationRecord } from "../../../shared/stored/management.ts";
 import { AdminError } from "../admin-error.ts";
 import { explain } from "../explain/explanation.ts";
 import { describeUpstream } from "../explain/explained-request.ts";

@@ -7,8 +7,8 @@ import { AdminError, invalidField } from "../admin-error.ts";
 import { parseIfMatch } from "../http/etag.ts";
 import { checkInput } from "../http/check-input.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
-import { FULL_SHARE, shareOf } from "../../../data-path/store/types/memory.ts";
-import type { OrganizationRecord } from "../../../data-path/store/types/management.ts";
+import { FULL_SHARE, shareOf } from "../../../shared/stored/memory.ts";
+import type { OrganizationRecord } from "../../../shared/stored/management.ts";
 import type { Principal } from "../principal.ts";
 import {
   accessOf,

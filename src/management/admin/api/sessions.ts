@@ -1,7 +1,7 @@
 /** `…/sessions`: dashboard sessions; `/api/whoami` and `/api/session`: the caller. */
 import * as z from "zod";
-import type { AuditInput } from "../../../data-path/store/types/audit.ts";
-import { PERSON_ROLES, type SessionRecord } from "../../../data-path/store/types/sessions.ts";
+import type { AuditInput } from "../../../shared/stored/audit.ts";
+import { PERSON_ROLES, type SessionRecord } from "../../../shared/stored/sessions.ts";
 import { AdminError } from "../admin-error.ts";
 import { hashOfSession, sessionIdOf } from "../identity/record-sign-in.ts";
 import { findKeyHolder, findTokenHolder, type Principal } from "../principal.ts";

@@ -3,12 +3,12 @@ import { createHash } from "node:crypto";
 import * as z from "zod";
 import type { Catalog } from "../../../data-path/catalog/catalog.ts";
 import { MICROCENTS_PER_CENT, wholeCents } from "../../../shared/money/money.ts";
-import type { AuditFields } from "../../../data-path/store/types/audit.ts";
-import type { Store } from "../../../data-path/store/types.ts";
-import type { KeyRecord } from "../../../data-path/store/types/management.ts";
-import { formatOwnerIds, type OwnerIds } from "../../../data-path/store/types/owner-ids.ts";
-import type { OwnerKind } from "../../../data-path/store/types/owner-kinds.ts";
-import type { CorrectionDetails, CorrectResult } from "../../../data-path/store/types/reporting.ts";
+import type { AuditFields } from "../../../shared/stored/audit.ts";
+import type { Store } from "../../../shared/stored/store.ts";
+import type { KeyRecord } from "../../../shared/stored/management.ts";
+import { formatOwnerIds, type OwnerIds } from "../../../shared/stored/owner-ids.ts";
+import type { OwnerKind } from "../../../shared/stored/owner-kinds.ts";
+import type { CorrectionDetails, CorrectResult } from "../../../shared/stored/reporting.ts";
 import { createId } from "../../../data-path/store/ids.ts";
 import { AdminError, invalidField } from "../admin-error.ts";
 import {

@@ -2,9 +2,9 @@
 import { formatRounded } from "../../../shared/money/money.ts";
 import { type CalendarPeriod, dayAt, monthAt, parseMonth } from "../../../shared/time/calendar.ts";
 import { addDays } from "../../../shared/time/day-range.ts";
-import type { OrganizationRecord } from "../../../data-path/store/types/management.ts";
-import { formatOwnerIds, parseOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
-import type { Store } from "../../../data-path/store/types.ts";
+import type { OrganizationRecord } from "../../../shared/stored/management.ts";
+import { formatOwnerIds, parseOwnerIds } from "../../../shared/stored/owner-ids.ts";
+import type { Store } from "../../../shared/stored/store.ts";
 import { statement, statementQuery } from "../schemas/statement.ts";
 import { readUsageNames } from "./names.ts";
 import { defineOrganizationRoute } from "./route.ts";

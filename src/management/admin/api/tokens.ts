@@ -1,7 +1,7 @@
 /** `…/tokens`: tokens for managing one organization. */
 import * as z from "zod";
-import type { AuditFields } from "../../../data-path/store/types/audit.ts";
-import { TOKEN_ROLES, type TokenRecord } from "../../../data-path/store/types/tokens.ts";
+import type { AuditFields } from "../../../shared/stored/audit.ts";
+import { TOKEN_ROLES, type TokenRecord } from "../../../shared/stored/tokens.ts";
 import { AdminError } from "../admin-error.ts";
 import { pageOf, pageQuery } from "../schemas/page.ts";
 import { createOrganizationToken, displayToken, hashToken } from "../principal.ts";

@@ -1,9 +1,9 @@
 /** The rows that a report of usage sums up: a day's figures, or the requests that are still listed. */
 import { CLOCK_SKEW_MS, timeOfId } from "../../../data-path/store/ids.ts";
 import { RECENT_ENTRIES } from "../../../data-path/store/requests/recent.ts";
-import { parseOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
-import type { RecentRequest, UsageRow } from "../../../data-path/store/types/reporting.ts";
-import type { Store } from "../../../data-path/store/types.ts";
+import { parseOwnerIds } from "../../../shared/stored/owner-ids.ts";
+import type { RecentRequest, UsageRow } from "../../../shared/stored/reporting.ts";
+import type { Store } from "../../../shared/stored/store.ts";
 import { type DayRange, daysIn } from "../../../shared/time/day-range.ts";
 import { DAY_MS, dayAt, formatTime } from "../../../shared/time/calendar.ts";
 import { hasTags, parseTagList } from "../../../shared/usage/tags.ts";

@@ -1,5 +1,5 @@
 /** Sums of a report of usage: one for each combination of what the rows are grouped by. */
-import { parseOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
+import { parseOwnerIds } from "../../../shared/stored/owner-ids.ts";
 import { formatWindowStart } from "../../../shared/time/calendar.ts";
 import { readTags, valueOfTag } from "../../../shared/usage/tags.ts";
 import { addFigures, type MutableUsageFigures, NO_USAGE } from "../../../shared/usage/usage-figures.ts";

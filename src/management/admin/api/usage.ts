@@ -1,6 +1,6 @@
 /** `GET …/usage`: usage and cost of the requests of a month or of a range of days, as JSON or CSV. */
 import { wholeCents } from "../../../shared/money/money.ts";
-import type { Store } from "../../../data-path/store/types.ts";
+import type { Store } from "../../../shared/stored/store.ts";
 import { dayAt, monthAt, parseMonth } from "../../../shared/time/calendar.ts";
 import { addDays, type DayRange, daysIn, MAX_DAYS, monthsIn } from "../../../shared/time/day-range.ts";
 import { MAX_TAG_COMBINATIONS } from "../../../shared/usage/tags.ts";
@@ -14,8 +14,8 @@ import {
   type UsageQuery,
   usageQuery,
 } from "../schemas/usage.ts";
-import type { OrganizationRecord } from "../../../data-path/store/types/management.ts";
-import { formatOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
+import type { OrganizationRecord } from "../../../shared/stored/management.ts";
+import { formatOwnerIds } from "../../../shared/stored/owner-ids.ts";
 import { formatRowId, formatUsageTable, type UsageParts } from "../usage-export/usage-table.ts";
 import { invalidField } from "../admin-error.ts";
 import type { Principal } from "../principal.ts";

@@ -5,7 +5,7 @@ import { WebhookError } from "../../alerts/webhook-error.ts";
 import { FORMATS } from "../../alerts/webhook-formats.ts";
 import { changeWebhook, findWebhook, type Webhook } from "../../alerts/webhooks.ts";
 import { createId } from "../../../data-path/store/ids.ts";
-import type { OrganizationRecord } from "../../../data-path/store/types/management.ts";
+import type { OrganizationRecord } from "../../../shared/stored/management.ts";
 import { AdminError } from "../admin-error.ts";
 import { MinuteLimit } from "../minute-limit.ts";
 import { rotatedSecret, secretRotation, webhookTest } from "../schemas/alert.ts";

@@ -1,8 +1,8 @@
 /** Limits of alerts as they are now: an alert keeps the amount that it fired for. */
-import { formatOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
-import type { AlertRecord } from "../../../data-path/store/types/alerts.ts";
-import type { LimitStatus } from "../../../data-path/store/types/reporting.ts";
-import type { Store } from "../../../data-path/store/types.ts";
+import { formatOwnerIds } from "../../../shared/stored/owner-ids.ts";
+import type { AlertRecord } from "../../../shared/stored/alerts.ts";
+import type { LimitStatus } from "../../../shared/stored/reporting.ts";
+import type { Store } from "../../../shared/stored/store.ts";
 import { findLimitKind } from "../../alerts/alert-names.ts";
 import { formatLimit } from "../format.ts";
 

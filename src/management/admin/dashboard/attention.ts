@@ -1,6 +1,6 @@
 /** Items that need attention, most urgent first, each with the page where it can be resolved. */
 import { formatLimitPath, nameLimit } from "../../../shared/settings/limit-words.ts";
-import type { ListedAlert } from "../../../data-path/store/types/alerts.ts";
+import type { ListedAlert } from "../../../shared/stored/alerts.ts";
 import { formatLimit, formatMoney, formatTime } from "../format.ts";
 import { DAY_MS } from "../../../shared/time/calendar.ts";
 import { JUDGED_REQUESTS } from "./recent-requests.ts";

@@ -7,7 +7,7 @@ import {
 } from "../../../shared/settings/limit-words.ts";
 import { dayAt } from "../../../shared/time/calendar.ts";
 import type { LimitSubject } from "../../../shared/contract/pages.ts";
-import type { LimitScope } from "../../../data-path/store/types/decision.ts";
+import type { LimitScope } from "../../../shared/stored/decision.ts";
 import { formatCount, formatCountOf, formatLimit, formatTime } from "../format.ts";
 import { nameReset, standingOf } from "./limit-words.ts";
 import { fieldOfOwner } from "./owner-texts.ts";

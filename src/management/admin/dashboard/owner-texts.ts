@@ -1,6 +1,6 @@
 /** Users and groups in form fields: people type a name or choose a suggestion, and the API needs an id. */
 import { invalidField } from "../admin-error.ts";
-import { OWNER_KINDS, type OwnerKind } from "../../../data-path/store/types/owner-kinds.ts";
+import { OWNER_KINDS, type OwnerKind } from "../../../shared/stored/owner-kinds.ts";
 import type { CallApi } from "./call-api.ts";
 import type { PageCall } from "./page.ts";
 

@@ -1,16 +1,16 @@
 /** Findings in an organization's recent requests, from one scan. */
 import { DAY_MS, dayAt } from "../../../shared/time/calendar.ts";
-import type { Store } from "../../../data-path/store/types.ts";
+import type { Store } from "../../../shared/stored/store.ts";
 import { isFailed } from "../api/health.ts";
 import { readKeyNames } from "../api/names.ts";
-import type { RecentRequest } from "../../../data-path/store/types/reporting.ts";
+import type { RecentRequest } from "../../../shared/stored/reporting.ts";
 import { describeUpstream } from "../explain/explained-request.ts";
 import { capScopeOf } from "../../../data-path/limits/spend-cap.ts";
 import { clientOutcomeOf } from "../../../data-path/limits/client-outcome.ts";
 import { LIMIT_PERIODS, type LimitPeriod } from "../../../shared/settings/limits.ts";
 import { timeOfId } from "../../../data-path/store/ids.ts";
-import type { LimitScope } from "../../../data-path/store/types/decision.ts";
-import { parseOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
+import type { LimitScope } from "../../../shared/stored/decision.ts";
+import { parseOwnerIds } from "../../../shared/stored/owner-ids.ts";
 
 export interface RecentFindings {
   readonly failing: readonly FailingUpstream[];

@@ -7,8 +7,8 @@
 import { createHash, createHmac, randomBytes, scrypt, type ScryptOptions } from "node:crypto";
 import { promisify } from "node:util";
 import { hashKey, isWellFormedKey, looksLikeKey } from "../../../data-path/auth/key-format.ts";
-import type { PersonHolder, SessionRecord, SessionStore } from "../../../data-path/store/types/sessions.ts";
-import type { TokenStore } from "../../../data-path/store/types/tokens.ts";
+import type { PersonHolder, SessionRecord, SessionStore } from "../../../shared/stored/sessions.ts";
+import type { TokenStore } from "../../../shared/stored/tokens.ts";
 import { type IdentityProviders, NO_PROVIDERS } from "../identity/identity-providers.ts";
 import type { EndReason } from "../identity/record-sign-in.ts";
 import { createPart, hashProgram, hashProgramToken } from "../../../shared/contract/program-sign-in.ts";

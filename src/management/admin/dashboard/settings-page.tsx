@@ -3,7 +3,7 @@
  * that was read, and caps can be increased temporarily.
  */
 import type { Child } from "hono/jsx";
-import type { LimitScope } from "../../../data-path/store/types/decision.ts";
+import type { LimitScope } from "../../../shared/stored/decision.ts";
 import { NO_PROBLEMS, pickChanges, type Problems, readBody } from "./form.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, submit } from "./page.ts";
 import { resolveOwners } from "./owner-texts.ts";

@@ -12,7 +12,7 @@ import { NO_PROVIDERS } from "../identity/identity-providers.ts";
 import { recordOperatorStart } from "../identity/record-sign-in.ts";
 import { unseal } from "../identity/seal.ts";
 import { OidcError } from "../../oidc/oidc-error.ts";
-import type { PersonHolder } from "../../../data-path/store/types/sessions.ts";
+import type { PersonHolder } from "../../../shared/stored/sessions.ts";
 import { answerMarkup } from "./page.ts";
 import { SESSION, VISIT } from "./cookies.ts";
 import { readForm, requireOwnPage } from "./own-page.ts";

@@ -4,11 +4,11 @@
  * audit log has a newer entry, and for a few seconds at most. So a list costs a worker no more than other
  * commands.
  */
-import type { KeyRecord, OrganizationRecord } from "../../../data-path/store/types/management.ts";
-import type { GroupRecord, OwnerRecord, UserRecord } from "../../../data-path/store/types/owners.ts";
+import type { KeyRecord, OrganizationRecord } from "../../../shared/stored/management.ts";
+import type { GroupRecord, OwnerRecord, UserRecord } from "../../../shared/stored/owners.ts";
 import { mapTogether } from "../../../shared/event-loop/map-together.ts";
-import type { Page, PageInput } from "../../../data-path/store/types/page.ts";
-import type { Store } from "../../../data-path/store/types.ts";
+import type { Page, PageInput } from "../../../shared/stored/page.ts";
+import type { Store } from "../../../shared/stored/store.ts";
 import type { ApiServices } from "../api/route.ts";
 import { readOrganizationSpend } from "../api/format-organization.ts";
 import {

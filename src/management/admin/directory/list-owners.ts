@@ -1,9 +1,9 @@
 /** Rows of the lists of keys, users, groups and organizations: state, spend, last use, and the tightest limit. */
 import { formatLimit, isReachedCap } from "../../../data-path/limits/key-status.ts";
-import type { LimitScope } from "../../../data-path/store/types/decision.ts";
-import type { KeyRecord, OrganizationRecord } from "../../../data-path/store/types/management.ts";
-import type { GroupRecord, UserRecord } from "../../../data-path/store/types/owners.ts";
-import type { LimitStatus } from "../../../data-path/store/types/reporting.ts";
+import type { LimitScope } from "../../../shared/stored/decision.ts";
+import type { KeyRecord, OrganizationRecord } from "../../../shared/stored/management.ts";
+import type { GroupRecord, UserRecord } from "../../../shared/stored/owners.ts";
+import type { LimitStatus } from "../../../shared/stored/reporting.ts";
 import { limitsOfMember } from "../../../shared/settings/limit-settings.ts";
 import type { Limit, LimitPeriod } from "../../../shared/settings/limits.ts";
 import { MICROCENTS_PER_CENT } from "../../../shared/money/money.ts";

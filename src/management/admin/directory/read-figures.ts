@@ -1,6 +1,6 @@
 /** Spend and last use of everything that a directory lists. */
 import { LIMIT_PERIODS, type LimitPeriod } from "../../../shared/settings/limits.ts";
-import type { Store } from "../../../data-path/store/types.ts";
+import type { Store } from "../../../shared/stored/store.ts";
 import { type Figures, memberLimitsOf, type Records } from "./list-owners.ts";
 
 /** Buckets that one script reads: a quarter of a millisecond of Redis. */

@@ -5,7 +5,7 @@ import type { explainedRequest } from "../schemas/requests.ts";
 import type { TOKEN_NAMES, TokenKind } from "../../../shared/usage/token-usage.ts";
 import { type Reason, sayReason } from "../../../shared/envoy-reasons/reason.ts";
 import { explainCause } from "../../../shared/envoy-reasons/upstream-cause.ts";
-import type { UpstreamEnd } from "../../../data-path/store/types/reporting.ts";
+import type { UpstreamEnd } from "../../../shared/stored/reporting.ts";
 
 type Shown = z.output<typeof explainedRequest>;
 

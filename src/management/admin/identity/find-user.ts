@@ -3,8 +3,8 @@ import { defaultsOf, describeSettings } from "../../../shared/settings/table.ts"
 import { USER_SETTINGS } from "../../../shared/settings/user.ts";
 import type { Grant } from "../../oidc/roles.ts";
 import type { Identity } from "../../oidc/identity-provider.ts";
-import type { AuditInput } from "../../../data-path/store/types/audit.ts";
-import type { OwnerStore, UserRecord } from "../../../data-path/store/types/owners.ts";
+import type { AuditInput } from "../../../shared/stored/audit.ts";
+import type { OwnerStore, UserRecord } from "../../../shared/stored/owners.ts";
 import { AdminError } from "../admin-error.ts";
 import { type Journal, recordRefusal, type SignedInPerson } from "./record-sign-in.ts";
 

@@ -2,7 +2,7 @@
 import type { OidcProviderConfig } from "../../../shared/config/schema.ts";
 import { IdentityProvider } from "../../oidc/identity-provider.ts";
 import { chooseRole, isSameGrant } from "../../oidc/roles.ts";
-import type { PersonHolder } from "../../../data-path/store/types/sessions.ts";
+import type { PersonHolder } from "../../../shared/stored/sessions.ts";
 
 export interface IdentityProvidersOptions {
   readonly configs: readonly OidcProviderConfig[];

@@ -3,8 +3,8 @@
  * cannot be written goes to the process's log and never affects the sign-in.
  */
 import type { Logger } from "../../../shared/host/logger.ts";
-import type { AuditFields, AuditInput, AuditStore } from "../../../data-path/store/types/audit.ts";
-import type { KnownRole, PersonHolder, SessionRecord } from "../../../data-path/store/types/sessions.ts";
+import type { AuditFields, AuditInput, AuditStore } from "../../../shared/stored/audit.ts";
+import type { KnownRole, PersonHolder, SessionRecord } from "../../../shared/stored/sessions.ts";
 
 export interface Journal {
   readonly store: Pick<AuditStore, "addAuditEntry">;

@@ -3,9 +3,9 @@ import { timestamp, whole } from "../../../shared/settings/input-schemas.ts";
 import { answer, input, month, textOrNull, windowStart } from "./fields.ts";
 import { pageShape } from "./page.ts";
 import { ALERT_TYPES } from "../../alerts/alert-event.ts";
-import { ALERT_CHANNELS, type AlertChannel } from "../../../data-path/store/types/alerts.ts";
+import { ALERT_CHANNELS, type AlertChannel } from "../../../shared/stored/alerts.ts";
 import { LIMIT_PERIODS } from "../../../shared/settings/limits.ts";
-import { LIMIT_SCOPES } from "../../../data-path/store/types/decision.ts";
+import { LIMIT_SCOPES } from "../../../shared/stored/decision.ts";
 import { isId } from "../../../data-path/store/ids.ts";
 
 /** A week: enough to deploy a receiver. */

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { timestamp, whole } from "../../../shared/settings/input-schemas.ts";
 import { MEMBER_LIMITS } from "../../../shared/settings/limit-settings.ts";
 import { LIMIT_KINDS, LIMIT_PERIODS } from "../../../shared/settings/limits.ts";
-import { LIMIT_SCOPES } from "../../../data-path/store/types/decision.ts";
+import { LIMIT_SCOPES } from "../../../shared/stored/decision.ts";
 import { answer, choice, count, input, named, text, windowStart } from "./fields.ts";
 import { MAX_CENTS } from "../../../shared/money/money.ts";
 import { shownRaise } from "../../../shared/settings/raises.ts";

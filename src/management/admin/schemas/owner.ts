@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { record, timestamp } from "../../../shared/settings/input-schemas.ts";
-import type { OwnerKind } from "../../../data-path/store/types/owner-kinds.ts";
+import type { OwnerKind } from "../../../shared/stored/owner-kinds.ts";
 import { answerShape, changeShape, creationShape } from "../../../shared/settings/table.ts";
 import { USER_GROUP_SETTINGS } from "../../../shared/settings/user-group.ts";
 import { USER_SETTINGS } from "../../../shared/settings/user.ts";

@@ -1,7 +1,7 @@
 /** A month's usage as rows for other programs: one for each day, key, its user and group, model and tag combination. */
 import { daysOf, type CalendarPeriod } from "../../../shared/time/calendar.ts";
-import type { UsageRow } from "../../../data-path/store/types/reporting.ts";
-import type { Store } from "../../../data-path/store/types.ts";
+import type { UsageRow } from "../../../shared/stored/reporting.ts";
+import type { Store } from "../../../shared/stored/store.ts";
 import { type NamesStore, readUsageNames } from "../api/names.ts";
 import { formatRowId, type UsageTableRow } from "./usage-table.ts";
 

@@ -6,7 +6,7 @@
  */
 import { dayAt, expiryOf, parseMonth } from "../../../shared/time/calendar.ts";
 import { formatDecimal } from "../../../shared/money/money.ts";
-import { parseOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
+import { parseOwnerIds } from "../../../shared/stored/owner-ids.ts";
 import { OTHER_TAGS, readTags } from "../../../shared/usage/tags.ts";
 import { USAGE_FIGURES } from "../../../shared/usage/figures.ts";
 import { WHOLE_KINDS } from "../../../shared/usage/token-usage.ts";

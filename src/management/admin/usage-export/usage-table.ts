@@ -3,7 +3,7 @@
  * same everywhere, so that a reader of one file can read all; a part by which rows are not grouped is empty.
  */
 import { formatDecimal } from "../../../shared/money/money.ts";
-import { parseOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
+import { parseOwnerIds } from "../../../shared/stored/owner-ids.ts";
 import {
   FIGURE_NAMES,
   FIGURES_BY_POSITION,
@@ -11,7 +11,7 @@ import {
   type UsageFigures,
 } from "../../../shared/usage/usage-figures.ts";
 import type { UsageNames } from "../api/names.ts";
-import type { OrganizationRecord } from "../../../data-path/store/types/management.ts";
+import type { OrganizationRecord } from "../../../shared/stored/management.ts";
 
 /** Parts that identify a row; null if rows are not grouped by it, or there is none. */
 export interface UsageParts {

@@ -1,5 +1,5 @@
 /** Formatter of a webhook's format: bodies of alerts and tests. */
-import type { AlertMessage } from "../../../data-path/store/types/alerts.ts";
+import type { AlertMessage } from "../../../shared/stored/alerts.ts";
 import type { Webhook } from "../webhooks.ts";
 
 export interface AlertEventInput {

@@ -6,7 +6,7 @@ import { shorten } from "../../../shared/text/shorten.ts";
 import { nameSubject } from "../alert-names.ts";
 import { describeMessage, isCapReached, mainAlertOf } from "../alert-words.ts";
 import { formatAlertData, formatTime } from "../alert-event.ts";
-import type { AlertRecord } from "../../../data-path/store/types/alerts.ts";
+import type { AlertRecord } from "../../../shared/stored/alerts.ts";
 import { describeTest, type WebhookFormatter } from "./formatter.ts";
 
 const MAX_SUMMARY_CHARACTERS = 1024;

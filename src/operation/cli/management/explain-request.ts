@@ -1,6 +1,6 @@
 /** Explains one request in a terminal, with the management API's texts. */
 import { formatRemedy, type Reason } from "../../../shared/envoy-reasons/reason.ts";
-import { OWNER_KINDS, type OwnerKind } from "../../../data-path/store/types/owner-kinds.ts";
+import { OWNER_KINDS, type OwnerKind } from "../../../shared/stored/owner-kinds.ts";
 import type { JsonObject } from "./admin-client.ts";
 import type { Screen } from "../terminal/screen.ts";
 import { type Field, formatFields, formatTable, formatValue, showGiven } from "../terminal/table.ts";

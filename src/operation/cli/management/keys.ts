@@ -1,4 +1,4 @@
-import { OWNER_KINDS } from "../../../data-path/store/types/owner-kinds.ts";
+import { OWNER_KINDS } from "../../../shared/stored/owner-kinds.ts";
 import { KEY_SETTINGS, ROTATION_GRACE_SECONDS } from "../../../shared/settings/key.ts";
 import type { Screen } from "../terminal/screen.ts";
 import { formatRecords, type RecordColumn } from "../terminal/table.ts";

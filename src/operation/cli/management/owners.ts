@@ -1,6 +1,6 @@
 /** Keys, users and groups in command options and output. */
 import type { Command } from "commander";
-import { OWNER_KINDS } from "../../../data-path/store/types/owner-kinds.ts";
+import { OWNER_KINDS } from "../../../shared/stored/owner-kinds.ts";
 import type { Field } from "../terminal/table.ts";
 import type { AdminClient, JsonObject } from "./admin-client.ts";
 import { findGroup, findKey, findUser, isWholeId } from "./find.ts";

@@ -1,4 +1,4 @@
-import { TOKEN_ROLES } from "../../../data-path/store/types/tokens.ts";
+import { TOKEN_ROLES } from "../../../shared/stored/tokens.ts";
 import { formatTable } from "../terminal/table.ts";
 import {
   type CommandGroup,

@@ -1,6 +1,6 @@
 import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
-import type { OwnerKind } from "../../../data-path/store/types/owner-kinds.ts";
+import type { OwnerKind } from "../../../shared/stored/owner-kinds.ts";
 import type { Screen } from "../terminal/screen.ts";
 import { shortenId } from "../terminal/short-id.ts";
 import { formatRecords, formatValue, type RecordColumn } from "../terminal/table.ts";

@@ -6,9 +6,9 @@
 import type { Catalog, Model } from "../../../data-path/catalog/catalog.ts";
 import { hashKey } from "../../../data-path/auth/key-format.ts";
 import { createId } from "../../../data-path/store/ids.ts";
-import type { Store } from "../../../data-path/store/types.ts";
-import { formatOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
-import type { LoggedUsageRows, UsageRow } from "../../../data-path/store/types/reporting.ts";
+import type { Store } from "../../../shared/stored/store.ts";
+import { formatOwnerIds } from "../../../shared/stored/owner-ids.ts";
+import type { LoggedUsageRows, UsageRow } from "../../../shared/stored/reporting.ts";
 import { mapTogether } from "../../../shared/event-loop/map-together.ts";
 import { hasChat } from "../../../shared/config/has-chat.ts";
 import { dayAt, DAY_MS } from "../../../shared/time/calendar.ts";

@@ -4,7 +4,7 @@ import { type PriceCheck, describePrice } from "../../../data-path/pricing/charg
 import { chooseRates, priceInForce } from "../../../data-path/pricing/price.ts";
 import { costMicrocents, promptTokensOf } from "../../../data-path/pricing/rates.ts";
 import { NO_TOOLS } from "../../../data-path/pricing/tool-charges.ts";
-import type { RequestTrace } from "../../../data-path/store/types/reporting.ts";
+import type { RequestTrace } from "../../../shared/stored/reporting.ts";
 import { DAY_MS } from "../../../shared/time/calendar.ts";
 import { NO_TOKENS, type TokenUsage } from "../../../shared/usage/token-usage.ts";
 import type { SampleKey } from "./company.ts";

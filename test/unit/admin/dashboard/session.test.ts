@@ -8,8 +8,8 @@ import {
 import { MinuteLimit } from "../../../../src/management/admin/minute-limit.ts";
 import { createOrganizationToken, hashToken } from "../../../../src/management/admin/principal.ts";
 import { createKey, hashKey } from "../../../../src/data-path/auth/key-format.ts";
-import type { KeyRecord, OrganizationRecord } from "../../../../src/data-path/store/types/management.ts";
-import type { SessionRecord } from "../../../../src/data-path/store/types/sessions.ts";
+import type { KeyRecord, OrganizationRecord } from "../../../../src/shared/stored/management.ts";
+import type { SessionRecord } from "../../../../src/shared/stored/sessions.ts";
 
 const NOW = 1_000_000;
 const OPERATOR = "igw_op_one";

@@ -1,7 +1,7 @@
 /** Page of one alert: what happened, the state of its limit now, deliveries, earlier alerts of the same limit. */
 import { findLimitKind, nameSubject, nameWindow } from "../../../alerts/alert-names.ts";
 import { isCapReached, isThreshold, pathOf } from "../../../alerts/alert-words.ts";
-import type { DeliveryState, ListedAlert } from "../../../../data-path/store/types/alerts.ts";
+import type { DeliveryState, ListedAlert } from "../../../../shared/stored/alerts.ts";
 import { formatOwnerPath } from "../../../../shared/contract/pages.ts";
 import { labelLimit } from "../../../../shared/settings/limit-words.ts";
 import { formatCount, formatLimit, formatMoney } from "../../format.ts";

@@ -19,7 +19,7 @@ import { type ArrangedKind, ArrangedListView, figureColumns, readArranged } from
 import { createChosenRoute } from "./chosen.tsx";
 import { fieldOfOwner, resolveOwners, suggestOwners } from "../owner-texts.ts";
 import { CreationForm, Layout, Section } from "../parts/layout.tsx";
-import type { OwnerKind } from "../../../../data-path/store/types/owner-kinds.ts";
+import type { OwnerKind } from "../../../../shared/stored/owner-kinds.ts";
 import { NO_PROBLEMS, type Problems } from "../form.ts";
 import { ProblemSummary } from "../parts/fields.tsx";
 import { SettingFields } from "../parts/setting-fields.tsx";

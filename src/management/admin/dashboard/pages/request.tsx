@@ -2,7 +2,7 @@
 import type { Child } from "hono/jsx";
 import { alignDecimals, formatCount, formatDuration } from "../../format.ts";
 import { formatRemedy } from "../../../../shared/envoy-reasons/reason.ts";
-import type { OwnerKind } from "../../../../data-path/store/types/owner-kinds.ts";
+import type { OwnerKind } from "../../../../shared/stored/owner-kinds.ts";
 import { type OrganizationPageCall, type PageAnswer, showPage } from "../page.ts";
 import { Layout, Section } from "../parts/layout.tsx";
 import { Neighbors, neighborsQuery } from "../parts/request-neighbors.tsx";

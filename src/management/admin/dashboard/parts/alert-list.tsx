@@ -1,7 +1,7 @@
 import { findLimitKind, limitNameOf, nameWindow } from "../../../alerts/alert-names.ts";
 import { isCapReached, isThreshold, pathOf } from "../../../alerts/alert-words.ts";
 import { describeWatched } from "../../../alerts/watch-words.ts";
-import type { DeliveryState, ListedAlert } from "../../../../data-path/store/types/alerts.ts";
+import type { DeliveryState, ListedAlert } from "../../../../shared/stored/alerts.ts";
 import { formatLimit, formatMoney, formatTime } from "../../format.ts";
 import { formatWindowEnd } from "../../../../shared/time/calendar.ts";
 import { describeChange, type LimitNow } from "../alert-limits.ts";

@@ -5,7 +5,7 @@ import { describeState } from "../../../../shared/settings/state.ts";
 import { labelLimit } from "../../../../shared/settings/limit-words.ts";
 import { amountText, formatCount, formatSumMoney } from "../../format.ts";
 import { describeWanted, fieldOfOwner, resolveOwners } from "../owner-texts.ts";
-import type { OwnerKind } from "../../../../data-path/store/types/owner-kinds.ts";
+import type { OwnerKind } from "../../../../shared/stored/owner-kinds.ts";
 import type { OrganizationPageCall, PageCall } from "../page.ts";
 import type { LimitFiguresView, ListTotalView } from "../views.ts";
 import { LimitBar } from "./charts.tsx";

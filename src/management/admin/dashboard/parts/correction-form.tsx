@@ -2,7 +2,7 @@ import { parseSignedAmount } from "../../../../shared/money/money.ts";
 import { invalidField } from "../../admin-error.ts";
 import type { FormValues, Problems } from "../form.ts";
 import type { OrganizationPageCall } from "../page.ts";
-import { OWNER_KINDS } from "../../../../data-path/store/types/owner-kinds.ts";
+import { OWNER_KINDS } from "../../../../shared/stored/owner-kinds.ts";
 import { fieldOfOwner } from "../owner-texts.ts";
 import { Field, Form, Select, typedIn } from "./fields.tsx";
 

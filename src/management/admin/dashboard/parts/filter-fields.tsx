@@ -1,7 +1,7 @@
 /** Fields of filter forms of lists and charts, named as in the URL. */
 import { isDay } from "../../../../shared/time/calendar.ts";
 import { addDays } from "../../../../shared/time/day-range.ts";
-import type { OwnerKind } from "../../../../data-path/store/types/owner-kinds.ts";
+import type { OwnerKind } from "../../../../shared/stored/owner-kinds.ts";
 import { fieldOfOwner } from "../owner-texts.ts";
 import { Prose } from "./inline.tsx";
 

@@ -1,6 +1,6 @@
 /** Shared parts of the pages of users and groups. */
 import { formatCountOf, formatSumMoney } from "../../format.ts";
-import type { OwnerKind } from "../../../../data-path/store/types/owner-kinds.ts";
+import type { OwnerKind } from "../../../../shared/stored/owner-kinds.ts";
 import { fieldOfOwner } from "../owner-texts.ts";
 import type { OrganizationPageCall } from "../page.ts";
 import type { KeyPageView, KeyView } from "../views.ts";

@@ -1,9 +1,9 @@
 /** Cost of a request: the transitions of its record. See `lua/` for the rules. */
-import type { LimitPeriod } from "../../../shared/settings/limits.ts";
+import type { LimitPeriod } from "../settings/limits.ts";
 import type { LimitScope } from "./decision.ts";
 import type { Check, RequestTrace } from "./reporting.ts";
 import type { TakenTokens, UsedTokens } from "./token-rate.ts";
-import type { TokenUsage } from "../../../shared/usage/token-usage.ts";
+import type { TokenUsage } from "../usage/token-usage.ts";
 
 /** Identity of a request, the same in each of its commands. */
 export interface RequestIdentity {

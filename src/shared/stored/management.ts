@@ -1,6 +1,6 @@
 /** Organizations and keys, as the management API sets them. */
-import type { KeySettings } from "../../../shared/settings/key.ts";
-import type { OrganizationSettings } from "../../../shared/settings/organization.ts";
+import type { KeySettings } from "../settings/key.ts";
+import type { OrganizationSettings } from "../settings/organization.ts";
 import type { AuditInput } from "./audit.ts";
 import type { OwnerKind } from "./owner-kinds.ts";
 import type { Page, PageInput } from "./page.ts";

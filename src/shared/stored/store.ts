@@ -1,28 +1,28 @@
 /**
  * Interface of the gateway's shared state, in plain values; the operations are documented with their subject
- * in `types/`. Redis implements it (`redis-store.ts`); no code outside of this directory names a Redis key.
+ * in this directory. `src/data-path/store` implements it in Redis; no code outside of that names a Redis key.
  * Each operation is one atomic step on one organization's slot unless its comment says otherwise.
  * While Redis is unreachable every operation rejects quickly: there is no queue and no retry. The caller
  * decides what follows. A rejected write may or may not have been executed: `openRecord`, `charge`, `renew`,
  * `close` and `forget` may be repeated, `admit` must not.
  * Units: spend is microcents as bigint, caps and budgets are whole cents, times are Unix milliseconds.
  */
-import type { AdmissionStore } from "./types/admission.ts";
-import type { AlertStore, AlertWatchStore, DeliveryStore } from "./types/alerts.ts";
-import type { AuditStore } from "./types/audit.ts";
+import type { AdmissionStore } from "./admission.ts";
+import type { AlertStore, AlertWatchStore, DeliveryStore } from "./alerts.ts";
+import type { AuditStore } from "./audit.ts";
 import type {
   DeletedOrganizationStore,
   KeyStore,
   OrganizationStore,
   ProviderKeyStore,
-} from "./types/management.ts";
-import type { MemoryStore } from "./types/memory.ts";
-import type { OwnerStore } from "./types/owners.ts";
-import type { RecentRequestStore, UsageStore } from "./types/reporting.ts";
-import type { SessionStore } from "./types/sessions.ts";
-import type { RequestStore, SpendFall } from "./types/settlement.ts";
-import type { TokenStore } from "./types/tokens.ts";
-import type { WindowStore } from "./types/windows.ts";
+} from "./management.ts";
+import type { MemoryStore } from "./memory.ts";
+import type { OwnerStore } from "./owners.ts";
+import type { RecentRequestStore, UsageStore } from "./reporting.ts";
+import type { SessionStore } from "./sessions.ts";
+import type { RequestStore, SpendFall } from "./settlement.ts";
+import type { TokenStore } from "./tokens.ts";
+import type { WindowStore } from "./windows.ts";
 
 export interface Store
   extends

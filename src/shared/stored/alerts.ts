@@ -1,5 +1,5 @@
 /** Alerts and the state of their delivery. */
-import type { LimitPeriod } from "../../../shared/settings/limits.ts";
+import type { LimitPeriod } from "../settings/limits.ts";
 import type { LimitScope } from "./decision.ts";
 import type { Page, PageInput } from "./page.ts";
 

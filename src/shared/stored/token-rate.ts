@@ -1,5 +1,5 @@
 /** Token limits per minute as one request meets them. */
-import type { TokenLimitType } from "../../../shared/settings/token-limits.ts";
+import type { TokenLimitType } from "../settings/token-limits.ts";
 import type { LimitScope } from "./decision.ts";
 
 /** State of the tightest bucket of a type. */

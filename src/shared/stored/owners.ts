@@ -1,6 +1,6 @@
 /** Users and groups of an organization, which own keys. */
-import type { UserSettings } from "../../../shared/settings/user.ts";
-import type { UserGroupSettings } from "../../../shared/settings/user-group.ts";
+import type { UserSettings } from "../settings/user.ts";
+import type { UserGroupSettings } from "../settings/user-group.ts";
 import type { AuditInput } from "./audit.ts";
 import type { ChangeResult, StoredRecord } from "./management.ts";
 import type { OwnerKind } from "./owner-kinds.ts";

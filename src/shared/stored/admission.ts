@@ -1,8 +1,8 @@
 /** Input and result of an admission. */
-import type { KEY_SETTINGS } from "../../../shared/settings/key.ts";
-import type { ORGANIZATION_SETTINGS } from "../../../shared/settings/organization.ts";
-import type { AdmittedOf } from "../../../shared/settings/setting.ts";
-import type { LimitPeriod } from "../../../shared/settings/limits.ts";
+import type { KEY_SETTINGS } from "../settings/key.ts";
+import type { ORGANIZATION_SETTINGS } from "../settings/organization.ts";
+import type { AdmittedOf } from "../settings/setting.ts";
+import type { LimitPeriod } from "../settings/limits.ts";
 import type { AdmissionDecision, LimitScope } from "./decision.ts";
 import type { BucketFill } from "./reporting.ts";
 import type { TakenTokens, TokenBucketState, TokenLimit } from "./token-rate.ts";

@@ -1,9 +1,9 @@
 /** Figures for people and clients: spend, usage and rejections. */
 import type { TokenBucketState } from "./token-rate.ts";
-import type { Limit, LimitPeriod } from "../../../shared/settings/limits.ts";
+import type { Limit, LimitPeriod } from "../settings/limits.ts";
 import type { AdmissionDecision, LimitScope } from "./decision.ts";
-import type { TokenUsage } from "../../../shared/usage/token-usage.ts";
-import type { UsageAmounts, UsageFigures } from "../../../shared/usage/usage-figures.ts";
+import type { TokenUsage } from "../usage/token-usage.ts";
+import type { UsageAmounts, UsageFigures } from "../usage/usage-figures.ts";
 import type { AuditFields, AuditInput } from "./audit.ts";
 import type { Page, PageInput } from "./page.ts";
 

@@ -1,4 +1,4 @@
-import type { LimitPeriod } from "../../../shared/settings/limits.ts";
+import type { LimitPeriod } from "../settings/limits.ts";
 import type { ChargeInput } from "./settlement.ts";
 
 /** Window of a cap. */
