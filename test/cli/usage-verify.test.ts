@@ -19,6 +19,7 @@ import {
   FINAL,
   type StoreUnderTest,
 } from "../store/fixture.ts";
+import { firstOnPush } from "../support/extent.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { type PrivateRedis, startRedis } from "../support/redis.ts";
 import { callCli } from "./call-cli.ts";
@@ -138,7 +139,7 @@ it("compares the month of users and groups where no limit asks for another windo
 });
 
 describe("without its Redis", () => {
-  it.each(["verify", "rebuild"])(
+  it.each(firstOnPush(["verify", "rebuild"]))(
     "usage %s says which one it is and what to do, and shows no stack",
     async (command) => {
       const away = mkdtempSync(join(tmpdir(), "igw-away-"));

@@ -33,7 +33,7 @@ const chat = withChatStack(() => ({
   overrides: { settlement: { grace_seconds: 0 } },
 }));
 const REQUESTS = byExtent({ push: 144, nightly: 600 });
-/** Envoy gives each 2 s to be admitted: a machine with a third of two cores admits a hundred meanwhile. */
+/** Each waits up to 4 s to be admitted: a machine with a third of two cores admits a hundred meanwhile. */
 const CONCURRENT = 100;
 /** In turn; the first request has none. */
 const TAGS = ["", "team=search", "feature=autocomplete,team=search", "team=ads"] as const;

@@ -14,7 +14,7 @@ export interface EdgeTimeouts {
   /** For a stream without data: SDKs wait 10 minutes for responses that are not streamed. */
   readonly streamIdleSeconds: number;
   /**
-   * For one ext_authz call. Longer than the sidecar's timeout for Redis (1.5 s), so that the sidecar's answer
+   * For one ext_authz call. Longer than the sidecar's timeout for Redis (4 s), so that the sidecar's answer
    * comes first, and than the delay of a sidecar on busy cores, where requests should wait and not fail.
    */
   readonly admissionSeconds: number;

@@ -1,7 +1,7 @@
 /**
  * Connection to Redis: one server (TCP, TLS, Unix socket), a Cluster or Sentinel. Guarantees that a command
  * is sent at most once: there is no queue while disconnected and no resend after a lost connection. A command
- * without a reply fails after 250 ms, or 1.5 s for callers without a fallback (only counting time in which
+ * without a reply fails after 250 ms, or 4 s for callers without a fallback (only counting time in which
  * this process could run: see fair-timeout.ts); whether it was executed is then unknown.
  */
 import { Cluster, Redis } from "ioredis";
@@ -14,8 +14,8 @@ import { writeOncePerTurn } from "../ioredis/write-once-per-turn.ts";
 
 /** Shorter than ext_authz's timeout, so that a lost reply leaves time for the grace path. */
 const COMMAND_TIMEOUT_MS = 250;
-/** Shorter than ext_authz's timeout of 5 s, so that the worker's answer comes first. */
-const PATIENT_TIMEOUT_MS = 1_500;
+/** Shorter than ext_authz's timeout of 5 s, so that the worker's answer comes first: in a burst its callers queue. */
+const PATIENT_TIMEOUT_MS = 4_000;
 const CONNECT_TIMEOUT_MS = 2000;
 /** A connection without any reply for this long is closed: its peer may have disappeared. */
 const SILENT_CONNECTION_MS = 5_000;
