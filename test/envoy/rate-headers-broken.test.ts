@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { killAllWorkers } from "./access/worker-processes.ts";
 import { startImpatientEnvoy } from "./edge/impatient-envoy.ts";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";
+import { firstOnPush } from "../support/extent.ts";
 import { type HttpAnswer, send } from "../support/http.ts";
 import type { SideEnvoy } from "../support/side-envoy.ts";
 import { waitFor } from "../support/wait.ts";
@@ -46,7 +47,7 @@ const ROUTES = [
   },
 ] as const;
 
-describe.each([1, 2])("with %i workers", (workers) => {
+describe.each(firstOnPush([2, 1]))("with %i workers", (workers) => {
   const chat = withChatStack(() => ({ workers }));
   let impatient: SideEnvoy | undefined;
 

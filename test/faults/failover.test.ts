@@ -7,7 +7,7 @@ import { startReplicatedCluster } from "../support/replicated-cluster.ts";
 import { runFailover } from "./failover-run.ts";
 import { IN_TRANSIT_MS } from "./fault-accounts.ts";
 import { type FaultStackOn, startFaultStackOn } from "./fault-stack.ts";
-import { restartStack } from "./restart.ts";
+import { restartStackAtNight } from "./restart.ts";
 
 let faults: FaultStackOn | null = null;
 afterAll(() => faults?.stop(), 90_000);
@@ -30,6 +30,6 @@ describe("charged and used agree", () => {
       await redis.waitForFailover();
       return { unreplicated: { fromMs: diedMs - IN_TRANSIT_MS, untilMs: diedMs + IN_TRANSIT_MS } };
     });
-    expect([...problems, ...(await restartStack(faults, { isLogShort: false }))]).toEqual([]);
+    expect([...problems, ...(await restartStackAtNight(faults, { isLogShort: false }))]).toEqual([]);
   });
 });

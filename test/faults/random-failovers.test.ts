@@ -12,7 +12,7 @@ import { runFailover } from "./failover-run.ts";
 import { type Faults, IN_TRANSIT_MS } from "./fault-accounts.ts";
 import { IS_LONG, type RunningScenario } from "./fault-scenario.ts";
 import { type FaultStackOn, startFaultStackOn } from "./fault-stack.ts";
-import { restartStack } from "./restart.ts";
+import { restartStackAtNight } from "./restart.ts";
 import { createDraw, type Draw, readSeeds } from "./seeded-draw.ts";
 
 const FAILOVERS = Number(
@@ -122,7 +122,7 @@ describe("charged and used agree, but for what no replica had, which the request
         await redis.restartAsReplica(pair.master);
         pair = { master: pair.replica, replica: pair.master };
       }
-      problems.push(...(await restartStack(faults, { isLogShort: false })));
+      problems.push(...(await restartStackAtNight(faults, { isLogShort: false })));
       expect(problems).toEqual([]);
     },
     RUN_MS,

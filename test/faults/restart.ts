@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { readLateCharges, readLoggedUsage } from "../../src/data-path/request-log/read-usage.ts";
 import { rebuildUsage, type UsageRebuild } from "../../src/data-path/request-log/rebuild-usage.ts";
 import { verifyUsage } from "../../src/data-path/request-log/verify-usage.ts";
+import { byExtent } from "../support/extent.ts";
 import { type FaultStackOn, startStackAgain, terminateStack } from "./fault-stack.ts";
 import { lendMachine } from "./machine.ts";
 
@@ -30,6 +31,12 @@ export async function restartStack(faults: FaultStackOn, known: KnownOfHost): Pr
   problems.push(...(await checkSettled(faults, known)));
   return problems.map((problem) => `after a restart: ${problem}`);
 }
+
+/** The same at night: on each push the scenarios of one Redis show it. */
+export const restartStackAtNight = byExtent<typeof restartStack>({
+  push: () => Promise.resolve([]),
+  nightly: restartStack,
+});
 
 /** That the three accounts agree, that a rebuild finds nothing to do, and that nothing settled has changed. */
 export async function checkSettled(faults: FaultStackOn, { isLogShort }: KnownOfHost): Promise<string[]> {
