@@ -21,10 +21,8 @@ const QUICK_WAITS = { [WAIT_DIVISOR_VARIABLE]: process.env["FAULTS"] === "long" 
 
 /** Files at a time. */
 const maxWorkers = Math.max(2, availableParallelism());
-/** Files of stores at a time: each leaves its core to a Redis in turn. */
-const maxStoreWorkers = maxWorkers + 1;
-/** Files of whole stacks at a time. More of them leave a gateway so little of a core that it times out. */
-const maxStackWorkers = maxWorkers * 2;
+/** Files at a time that wait for servers, too. More of them leave a gateway so little of a core that it times out. */
+const maxServerWorkers = maxWorkers * 2;
 
 /** Groups of projects run one after another, the quick ones first; the files of a group share the cores. */
 const STORES = 1;
@@ -69,8 +67,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["test/unit/**/*.test.ts", "test/property/**/*.test.ts"],
-          // Beside the store's files, some of which mostly wait.
-          maxWorkers: maxStoreWorkers,
+          maxWorkers: maxServerWorkers,
           sequence: { groupOrder: STORES },
         },
       },
@@ -82,7 +79,7 @@ export default defineConfig({
           // Models of thousands of steps: what is given up in the middle would go on beside its second try.
           testTimeout: 600_000,
           retry,
-          maxWorkers: maxStoreWorkers,
+          maxWorkers: maxServerWorkers,
           sequence: { groupOrder: STORES },
         },
       },
@@ -104,7 +101,7 @@ export default defineConfig({
           env: { STORE_TESTS_ON: "cluster" },
           globalSetup: "test/support/shared-cluster.ts",
           retry,
-          maxWorkers: maxStoreWorkers,
+          maxWorkers: maxServerWorkers,
           sequence: { groupOrder: STORES },
         },
       },
@@ -114,7 +111,7 @@ export default defineConfig({
           name: "admin",
           include: ["test/admin/**/*.test.ts"],
           retry,
-          maxWorkers: maxStoreWorkers,
+          maxWorkers: maxServerWorkers,
           sequence: { groupOrder: STORES },
         },
       },
@@ -126,7 +123,7 @@ export default defineConfig({
           // test/clients has packages of its own, some with their tests.
           exclude: [...configDefaults.exclude, ...WAITING_FILES],
           retry,
-          maxWorkers: maxStackWorkers,
+          maxWorkers: maxServerWorkers,
           sequence: { groupOrder: STACKS },
         },
       },
@@ -136,7 +133,7 @@ export default defineConfig({
           name: "dashboard",
           include: ["test/dashboard/**/*.test.ts"],
           retry,
-          maxWorkers: maxStackWorkers,
+          maxWorkers: maxServerWorkers,
           sequence: { groupOrder: STACKS },
         },
       },
@@ -146,7 +143,7 @@ export default defineConfig({
           name: "packaging",
           include: ["test/packaging/**/*.test.ts"],
           retry,
-          maxWorkers: maxStackWorkers,
+          maxWorkers: maxServerWorkers,
           sequence: { groupOrder: STACKS },
         },
       },
@@ -158,7 +155,7 @@ export default defineConfig({
           env: QUICK_WAITS,
           include: WAITING_FILES,
           retry,
-          maxWorkers: maxWorkers * 2,
+          maxWorkers: maxServerWorkers,
           sequence: { groupOrder: WAITING },
         },
       },

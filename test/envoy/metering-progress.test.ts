@@ -135,7 +135,7 @@ describe("records", () => {
   it("keep a request from the upstream when Redis does not answer, and it costs nothing", async () => {
     const key = await chat.stack.createKey({ limits: monthLimits({ cap: 1_000 }) }, { strictCaps: true });
     // Longer than a record of strict caps waits for Redis.
-    expect(await sendAround(key, () => pauseAfterAdmission(key, 2_500))).toBe(503);
+    expect(await sendAround(key, () => pauseAfterAdmission(key, 6_000))).toBe(503);
     expect(chat.upstream.requests).toHaveLength(0);
     await waitFor("Redis to answer again", async () => (await redis.ping()) === "PONG");
     const store = await chat.stack.store();
