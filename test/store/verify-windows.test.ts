@@ -6,7 +6,8 @@ import { type WindowDifference, verifyWindows } from "../../src/data-path/reques
 import { organizationKey, spendKey } from "../../src/data-path/store/redis/keys.ts";
 import { LIMIT_SCOPES, type LimitScope } from "../../src/shared/stored/decision.ts";
 import { formatOwnerIds } from "../../src/shared/stored/owner-ids.ts";
-import { KEPT_DAYS, windowName } from "../../src/data-path/store/usage/windows.ts";
+import { PERIODS as PERIOD_ROWS } from "../../src/shared/time/periods.ts";
+import { windowName } from "../../src/data-path/store/usage/windows.ts";
 import { canSetClock, microseconds } from "./clock-fixture.ts";
 import { addTestKey, chargeInput, FINAL, openRecordInput, USAGE_MONTHS } from "./fixture.ts";
 import {
@@ -177,9 +178,9 @@ describe.skipIf(!canSetClock)("windows that cannot be held against usage (sets R
     await setLimits(of, "user", [cap(period, FAR)]);
     await spend(of, 100);
     const key = spendKey(of.organizationId, windowName(period, "2026-11-02"));
-    expect(await timed().client.pttl(key)).toBe(KEPT_DAYS[period] * DAY_MS);
+    expect(await timed().client.pttl(key)).toBe(PERIOD_ROWS[period].keptDays * DAY_MS);
     await tamper(of, "user", period, 1, "2026-11-02");
-    const endMs = Date.parse("2026-11-02") + KEPT_DAYS[period] * DAY_MS;
+    const endMs = Date.parse("2026-11-02") + PERIOD_ROWS[period].keptDays * DAY_MS;
     at(new Date(endMs - DAY_MS / 2).toISOString());
     expect((await verify(of)).differences).toMatchObject([{ period, window: "2026-11-02" }]);
     at(new Date(endMs + 1).toISOString());

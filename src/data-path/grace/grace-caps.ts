@@ -2,7 +2,7 @@
  * Hard caps while Redis is unreachable, of every window and scope: the last known spend plus this worker's
  * charges since.
  */
-import { formatWindowEnd } from "../../shared/time/calendar.ts";
+import { formatWindowEnd } from "../../shared/time/periods.ts";
 import { isReached } from "../../shared/money/money.ts";
 import { LIMIT_PERIODS } from "../../shared/settings/limits.ts";
 import type { AdmittedCap, KnownKeyResult } from "../../shared/stored/admission.ts";

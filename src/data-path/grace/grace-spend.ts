@@ -7,7 +7,8 @@
 import { dropCount, setBounded } from "../../shared/collections/set-bounded.ts";
 import { ShortLivedMap } from "../../shared/collections/short-lived-map.ts";
 import { parseOwnerIds } from "../../shared/stored/owner-ids.ts";
-import { ALWAYS_COUNTED, COUNTED_PERIODS, windowName } from "../store/usage/windows.ts";
+import { COUNTED_PERIODS, windowName } from "../store/usage/windows.ts";
+import { ALWAYS_COUNTED } from "../../shared/time/periods.ts";
 import type { OwnSpend, OwnWindow } from "../../shared/stored/own-spend.ts";
 import type { ChargeInput, RequestIdentity } from "../../shared/stored/settlement.ts";
 

@@ -4,7 +4,7 @@
  */
 import { type ErrorCode, GatewayError } from "../../shared/contract/errors.ts";
 import { ceilCents, formatCents, isReached, remainingUnder, wholeCents } from "../../shared/money/money.ts";
-import { describeWindow, formatWindowEnd } from "../../shared/time/calendar.ts";
+import { describeWindow, formatWindowEnd } from "../../shared/time/periods.ts";
 import type { DashboardAddress } from "../../shared/contract/pages.ts";
 import {
   describeExceeded,

@@ -2,7 +2,7 @@
  * Compares the counters of limit windows with the usage rows of the same days. Reports every difference and corrects
  * none.
  */
-import type { WindowPeriod } from "../../shared/time/calendar.ts";
+import type { WindowPeriod } from "../../shared/time/periods.ts";
 import type { Store } from "../../shared/stored/store.ts";
 import type { LimitScope } from "../../shared/stored/decision.ts";
 import { parseOwnerIds } from "../../shared/stored/owner-ids.ts";

@@ -3,7 +3,7 @@ import { wholeCents } from "../../shared/money/money.ts";
 import type { AlertKind, AlertRecord } from "../../shared/stored/alerts.ts";
 import { describeMessage, pathOf, mainAlertOf } from "./alert-words.ts";
 import type { AlertEventInput, TestEventInput } from "./formats/formatter.ts";
-import { formatWindowEnd } from "../../shared/time/calendar.ts";
+import { formatWindowEnd } from "../../shared/time/periods.ts";
 
 /** Published types, by kind. */
 export const ALERT_TYPES = {

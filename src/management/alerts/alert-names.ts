@@ -2,7 +2,7 @@
 import type { AlertRecord } from "../../shared/stored/alerts.ts";
 import { formatLimitPath, nameLimit, nameOwner } from "../../shared/settings/limit-words.ts";
 import type { LimitKind } from "../../shared/settings/limits.ts";
-import { describeWindow } from "../../shared/time/calendar.ts";
+import { describeWindow } from "../../shared/time/periods.ts";
 
 export interface AlertWords {
   /** One line about the main alert. */

@@ -13,7 +13,7 @@ import { capitalize } from "../../shared/text/capitalize.ts";
 import { LIMIT_PERIODS } from "../../shared/settings/limits.ts";
 import { LIMIT_SCOPES } from "../../shared/stored/decision.ts";
 import type { AlertMessage, AlertRecord } from "../../shared/stored/alerts.ts";
-import { formatWindowEnd } from "../../shared/time/calendar.ts";
+import { formatWindowEnd } from "../../shared/time/periods.ts";
 
 type Alerts = AlertMessage["alerts"];
 

@@ -2,7 +2,8 @@
 import type { AlertMessage } from "../../shared/stored/alerts.ts";
 import type { OrganizationRecord } from "../../shared/stored/management.ts";
 import type { Store } from "../../shared/stored/store.ts";
-import { dayAt, formatWindowEnd, formatWindowStart } from "../../shared/time/calendar.ts";
+import { dayAt } from "../../shared/time/calendar.ts";
+import { formatWindowEnd, formatWindowStart } from "../../shared/time/periods.ts";
 import { addDays, daysIn } from "../../shared/time/day-range.ts";
 import { nameLimit } from "../../shared/settings/limit-words.ts";
 import { wholeCents } from "../../shared/money/money.ts";

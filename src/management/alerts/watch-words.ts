@@ -1,7 +1,8 @@
 /** Texts of alerts that no threshold fires: forecasts, sudden spend, summaries. */
 import { formatOwnerPath } from "../../shared/contract/pages.ts";
 import { capitalize } from "../../shared/text/capitalize.ts";
-import { DAY_MS, formatWindowEnd } from "../../shared/time/calendar.ts";
+import { DAY_MS } from "../../shared/time/calendar.ts";
+import { formatWindowEnd } from "../../shared/time/periods.ts";
 import type { AlertRecord } from "../../shared/stored/alerts.ts";
 import { type AlertWords, limitNameOf, limitPathOf, nameSubject, nameWindow } from "./alert-names.ts";
 

@@ -11,7 +11,7 @@ import type { WindowDifference, WindowVerification } from "../../data-path/reque
 import type { OpenStore } from "../../data-path/store/open-store.ts";
 import type { Store } from "../../shared/stored/store.ts";
 import { CommandError } from "./management/command-error.ts";
-import { describeWindow } from "../../shared/time/calendar.ts";
+import { describeWindow, PERIODS } from "../../shared/time/periods.ts";
 import { cleanText } from "../../shared/text/plain-text.ts";
 import type { ObstructedWindows, WindowObstacle } from "../../shared/stored/windows.ts";
 
@@ -224,8 +224,14 @@ function formatWindows({ organizations, compared, notCompared }: WindowVerificat
   return head + lines.join("");
 }
 
+/** "of days are kept for 15 days", "of weeks for 22" */
+const KEPT = Object.entries(PERIODS)
+  .filter(([, { keptDays }]) => keptDays !== null)
+  .map(([period, { keptDays }], place) =>
+    place === 0 ? `of ${period}s are kept for ${keptDays} days` : `of ${period}s for ${keptDays}`,
+  );
 const OBSTACLES: Readonly<Record<WindowObstacle, string>> = {
-  counters_expired: "counters of days are kept for 15 days, of weeks for 22",
+  counters_expired: `counters ${KEPT.join(", ")}`,
   usage_expired: "the usage of a part of it is no longer stored",
   beginning: "spend before the first limit is still being added",
 };

@@ -2,7 +2,7 @@
  * Dashboard pages with the settings of limits and keys: targets of links in emails, webhooks, errors and
  * explanations.
  */
-import type { WindowPeriod } from "../time/calendar.ts";
+import type { WindowPeriod } from "../time/periods.ts";
 
 /** Dashboard page of the models' overall state, which needs no sign-in. */
 export const STATUS_PAGE = "/status";

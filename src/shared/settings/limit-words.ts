@@ -4,8 +4,8 @@
  */
 import { formatOwnerPath, type LimitSubject, type PageOwner } from "../contract/pages.ts";
 import { capitalize } from "../text/capitalize.ts";
-import { describeWindow } from "../time/calendar.ts";
-import { type LimitKind, type LimitPeriod, PERIOD_WORDS } from "./limits.ts";
+import { describeWindow, PERIODS } from "../time/periods.ts";
+import type { LimitKind, LimitPeriod } from "./limits.ts";
 
 /** Limit and its owner. */
 export interface NamedLimit {
@@ -46,12 +46,12 @@ export function formatLimitPath(subject: PageOwner): string {
 
 /** Returns "weekly cap", "total budget", for labels and tables. */
 export function labelLimit({ period, kind }: Pick<NamedLimit, "period" | "kind">): string {
-  return `${PERIOD_WORDS[period]} ${kind}`;
+  return `${PERIODS[period].adjective} ${kind}`;
 }
 
 /** Returns "weekly hard cap", "total budget", for sentences. */
 export function nameLimit({ period, kind }: Pick<NamedLimit, "period" | "kind">): string {
-  return `${PERIOD_WORDS[period]} ${kind === "cap" ? "hard cap" : kind}`;
+  return `${PERIODS[period].adjective} ${kind === "cap" ? "hard cap" : kind}`;
 }
 
 /** Returns "50.13 USD spent in November 2026". */

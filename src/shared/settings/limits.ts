@@ -1,15 +1,13 @@
 /**
- * Limits of spend in a window: `day`, `week` (from Monday), `month`, all in UTC, and `total`, which never
- * ends. A cap rejects requests, a budget only alerts. At most one limit of each period and kind.
+ * Limits of spend in a window of a period (`periods.ts`). A cap rejects requests, a budget only alerts. At most one limit of each period and kind.
  * Every limit of an owner is a row of its setting `limits`. `month-limits.ts` has the API's aliases.
  */
 import { formatCents, parseCents } from "../money/money.ts";
+import { PERIODS, type WindowPeriod } from "../time/periods.ts";
 
 /** From shortest to longest. */
-export const LIMIT_PERIODS = ["day", "week", "month", "total"] as const;
-export type LimitPeriod = (typeof LIMIT_PERIODS)[number];
-/** "weekly cap" */
-export const PERIOD_WORDS = { day: "daily", week: "weekly", month: "monthly", total: "total" } as const;
+export const LIMIT_PERIODS = Object.keys(PERIODS) as [LimitPeriod, ...LimitPeriod[]];
+export type LimitPeriod = WindowPeriod;
 
 /** Own percentages of a limit. */
 export const MAX_ALERTS = 5;

@@ -1,5 +1,5 @@
 /** Windows of limits and their counters, for comparison with the usage. */
-import type { WindowPeriod } from "../time/calendar.ts";
+import type { WindowPeriod } from "../time/periods.ts";
 import type { LimitScope } from "./decision.ts";
 
 export interface CountedWindow {

@@ -1,6 +1,6 @@
 /**
- * Months, weeks and days in UTC, as caps, budgets and usage count them: names and bounds. The Lua scripts
- * cannot compute months.
+ * Months and days in UTC, as caps, budgets and usage count them: names and bounds. The Lua scripts cannot
+ * compute months. `periods.ts` has the windows of limits.
  */
 
 export const DAY_MS = 86_400_000;
@@ -38,27 +38,6 @@ export function dayAt(timeMs: number): CalendarPeriod {
   return lastDay;
 }
 
-/** Weeks start on Mondays; 1970-01-01 was a Thursday. */
-export const DAYS_BEFORE_THURSDAY = 3;
-const WEEK_MS = 7 * DAY_MS;
-
-/** Returns the number of days since 1970-01-01. @param day "2026-11-21" */
-export function dayNumber(day: string): number {
-  return Date.parse(day) / DAY_MS;
-}
-
-/** Returns the number of weeks since the week of 1970-01-01. @param day Result of `dayNumber`. */
-export function weekNumber(day: number): number {
-  return Math.floor((day + DAYS_BEFORE_THURSDAY) / 7);
-}
-
-/** Returns the week of a time, Monday to Monday; its name is its number. */
-function weekAt(timeMs: number): CalendarPeriod {
-  const number = weekNumber(Math.floor(timeMs / DAY_MS));
-  const startMs = number * WEEK_MS - DAYS_BEFORE_THURSDAY * DAY_MS;
-  return { name: String(number), startMs, endMs: startMs + WEEK_MS };
-}
-
 function isWithin({ startMs, endMs }: CalendarPeriod, timeMs: number): boolean {
   return timeMs >= startMs && timeMs < endMs;
 }
@@ -83,38 +62,9 @@ export function formatResetsAt(month: string): string {
   return formatSecond(requireMonth(month).endMs);
 }
 
-/** Periods of windows. `total` never ends. */
-export type WindowPeriod = "day" | "week" | "month" | "total";
-
-/** Returns the window that contains a day, "2026-11-21"; null: the window of all time. */
-function windowAt(period: WindowPeriod, day: string): CalendarPeriod | null {
-  const startMs = Date.parse(day);
-  if (period === "day") return dayAt(startMs);
-  if (period === "week") return weekAt(startMs);
-  return period === "month" ? monthAt(startMs) : null;
-}
-
-/** Returns the first day of the window that contains a day, "2026-11-23"; null: the window of all time. */
-export function formatWindowStart(period: WindowPeriod, day: string): string | null {
-  const window = windowAt(period, day);
-  return window === null ? null : dayAt(window.startMs).name;
-}
-
-/** Returns the end of the window that contains a day, RFC 3339; null: never. */
-export function formatWindowEnd(period: WindowPeriod, day: string): string | null {
-  const window = windowAt(period, day);
-  return window === null ? null : formatSecond(window.endMs);
-}
-
-function formatSecond(timeMs: number): string {
+/** Formats RFC 3339 without milliseconds. */
+export function formatSecond(timeMs: number): string {
   return new Date(timeMs).toISOString().replace(".000Z", "Z");
-}
-
-/** Describes the window of a day: "on 2026-11-25", "in the week of 2026-11-23", "in November 2026", "in total". */
-export function describeWindow(period: WindowPeriod, day: string): string {
-  if (period === "day") return `on ${day}`;
-  if (period === "week") return `in the week of ${dayAt(weekAt(Date.parse(day)).startMs).name}`;
-  return period === "month" ? `in ${formatMonthName(day.slice(0, 7))}` : "in total";
 }
 
 /**

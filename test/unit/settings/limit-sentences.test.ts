@@ -22,7 +22,7 @@ import {
 } from "../../../src/shared/settings/limits.ts";
 import type { AlertRecord, ListedAlert } from "../../../src/shared/stored/alerts.ts";
 import { type LimitScope, LIMIT_SCOPES } from "../../../src/shared/stored/decision.ts";
-import { formatWindowEnd, formatWindowStart } from "../../../src/shared/time/calendar.ts";
+import { formatWindowEnd, formatWindowStart } from "../../../src/shared/time/periods.ts";
 import { NO_TOKENS, nameTokens } from "../../../src/shared/usage/token-usage.ts";
 import { ALERT, messageOf } from "../alerts/alert-fixture.ts";
 

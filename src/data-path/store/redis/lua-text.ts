@@ -9,6 +9,7 @@
  * - `-- @settings key` and `organization`: fields of the settings in an admission's reply, for HMGET.
  * - `-- @settings told`: names of these settings, for the header.
  * - `-- @figures NAME`: the figures of usage (`figures-lua.ts`).
+ * - `-- @periods NAME`: the periods of limits (`periods-lua.ts`).
  * - `-- @wait` after a number of milliseconds: the actual duration of such a wait (`time/internal-waits.ts`).
  */
 import { KEY_SETTINGS } from "../../../shared/settings/key.ts";
@@ -17,6 +18,7 @@ import type { StoredSettings } from "../../../shared/settings/setting.ts";
 import { admittedRows } from "../../../shared/settings/table.ts";
 import { internalWait } from "../../../shared/time/internal-waits.ts";
 import { formatFiguresLua } from "./figures-lua.ts";
+import { formatPeriodsLua } from "./periods-lua.ts";
 import { RECENT_TEXTS } from "../requests/recent-entry.ts";
 import { REFUSED_FIELDS } from "../requests/refused-entry.ts";
 import { ADMITTED_SETTINGS } from "./reply-layouts.ts";
@@ -24,7 +26,7 @@ import { ROWS, type RowName } from "./row-layouts.ts";
 import type { ScriptLayout } from "./script-layouts.ts";
 
 const WAIT = /(?<= = )(\d+) -- @wait$/gm;
-const MARKER = /^-- @(input|row|names|settings|figures)((?: \S+)*)\n/gm;
+const MARKER = /^-- @(input|row|names|settings|figures|periods)((?: \S+)*)\n/gm;
 
 /** Lists of names in Lua: `local REFUSED_FIELDS = { … }`. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
@@ -59,6 +61,7 @@ export function resolveMarkers(lua: string, layout: ScriptLayout | null): string
 function formatMarker(kind: string, given: readonly string[], layout: ScriptLayout | null): string | null {
   const [name = "", list = "", index = "", next] = given;
   if (kind === "figures") return formatFiguresLua(name);
+  if (kind === "periods") return formatPeriodsLua(name);
   if (kind === "settings") return SETTINGS[name]?.() ?? null;
   if (kind === "names") return formatNames(name);
   if (kind === "row") return isRow(name) ? formatRow(ROWS[name], list, index, next) : null;

@@ -1,15 +1,15 @@
 /** Windows of an organization's limits that can be compared with usage, and their counters. */
 import {
   type CalendarPeriod,
-  DAY_MS,
   dayAt,
-  dayNumber,
+  DAY_MS,
   daysOf,
   expiryOf,
   monthAt,
   parseMonth,
-  weekNumber,
 } from "../../../shared/time/calendar.ts";
+import { addDays, daysIn, monthsIn } from "../../../shared/time/day-range.ts";
+import { formatWindowEnd, formatWindowStart, PERIODS } from "../../../shared/time/periods.ts";
 import { LIMIT_PERIODS, type LimitPeriod } from "../../../shared/settings/limits.ts";
 import type { StoreContext } from "../context.ts";
 import { timeMs } from "../redis/clock.ts";
@@ -24,10 +24,9 @@ import type {
   WindowSpend,
   WindowStore,
 } from "../../../shared/stored/windows.ts";
-import { countedText, KEPT_DAYS, mondayOf, windowName, windowStart } from "./windows.ts";
+import { countedText, windowName, windowStart } from "./windows.ts";
 
 const PERIOD_IN_FIELD = /([a-z]+)=(\S+)/g;
-const DAYS_OF_WEEK = 7;
 /** Windows that expire this soon may be gone before they are read. */
 const SOON_MS = 3_600_000;
 
@@ -87,39 +86,29 @@ function list(
   { now, createdAtMs, first }: Since,
 ): CountedWindow[] {
   const today = dayAt(now).name;
-  if (period === "total") {
-    // Nothing was counted before the organization was created.
-    const created = monthAt(createdAtMs).name;
-    const months = monthsUpTo(now, first.slice(0, 7) > created ? first.slice(0, 7) : created);
-    return [{ period, start: null, days: [], months }];
-  }
-  const isCounted = ({ start }: { readonly start: string }): boolean => start >= first && start <= today;
-  if (period === "month") {
-    return [{ period, start: `${month.name}-01`, days: [], months: [month.name] }].filter(isCounted);
-  }
-  if (period === "day") {
-    return daysOf(month)
-      .map((day) => ({ period, start: day, days: [day], months: [] }))
-      .filter(isCounted);
-  }
-  const mondays = new Set(daysOf(month).map((day) => mondayOf(weekNumber(dayNumber(day)))));
-  return [...mondays]
-    .map((monday) => ({ period, start: monday, days: daysFrom(monday, today), months: [] }))
-    .filter(isCounted);
+  const starts = new Set(daysOf(month).map((day) => formatWindowStart(period, day)));
+  return [...starts].flatMap((start): CountedWindow[] => {
+    if (start === null) {
+      // Nothing was counted before the organization was created.
+      const created = `${monthAt(createdAtMs).name}-01`;
+      const months = monthsIn({ from: first > created ? first : created, to: today });
+      return [{ period, start, days: [], months }];
+    }
+    return start >= first && start <= today ? [{ period, start, ...contentOf(period, start, today) }] : [];
+  });
 }
 
-function daysFrom(monday: string, today: string): string[] {
-  const first = dayNumber(monday);
-  const days = Array.from({ length: DAYS_OF_WEEK }, (_, index) => dayAt((first + index) * DAY_MS).name);
-  return days.filter((day) => day <= today);
-}
-
-function monthsUpTo(now: number, first: string): string[] {
-  const months: string[] = [];
-  for (let month = parseMonth(first); month !== null && month.startMs <= now; month = monthAt(month.endMs)) {
-    months.push(month.name);
-  }
-  return months;
+/** Returns the days and months of a window up to today. */
+function contentOf(
+  period: LimitPeriod,
+  start: string,
+  today: string,
+): Pick<CountedWindow, "days" | "months"> {
+  const { length } = PERIODS[period];
+  const last = addDays((formatWindowEnd(period, start) ?? "").slice(0, today.length), -1);
+  const range = { from: start, to: last < today ? last : today };
+  const areMonths = length !== null && "months" in length;
+  return areMonths ? { days: [], months: monthsIn(range) } : { days: daysIn(range), months: [] };
 }
 
 function obstacleOf(
@@ -128,8 +117,9 @@ function obstacleOf(
   now: number,
 ): WindowObstacle | null {
   const soon = now + SOON_MS;
-  if ((period === "day" || period === "week") && start !== null) {
-    if (Date.parse(start) + KEPT_DAYS[period] * DAY_MS <= soon) return "counters_expired";
+  const { keptDays } = PERIODS[period];
+  if (keptDays !== null && start !== null && Date.parse(start) + keptDays * DAY_MS <= soon) {
+    return "counters_expired";
   }
   const firstMonth = months[0] ?? days[0]?.slice(0, 7);
   return firstMonth !== undefined && expiryOf(firstMonth, usageMonths) <= soon ? "usage_expired" : null;

@@ -7,15 +7,19 @@
  */
 import {
   type CalendarPeriod,
-  DAY_MS,
-  DAYS_BEFORE_THURSDAY,
   dayAt,
-  dayNumber,
   daysOf,
   monthAt,
   monthsBackFrom,
-  weekNumber,
 } from "../../../shared/time/calendar.ts";
+import {
+  ALWAYS_COUNTED,
+  formatWindowStart,
+  PERIODS,
+  windowNumber,
+  windowStartMs,
+} from "../../../shared/time/periods.ts";
+import { addDays, daysIn } from "../../../shared/time/day-range.ts";
 import { LIMIT_PERIODS, type LimitPeriod } from "../../../shared/settings/limits.ts";
 import type { StoreContext } from "../context.ts";
 import { timeMs } from "../redis/clock.ts";
@@ -28,24 +32,17 @@ const BATCH = 200;
 const SCAN_COUNT = "500";
 const COST_FIGURE = "microcents";
 const PERIOD_IN_FIELD = /([a-z]+)=/g;
-/** Every organization counts this period from its first request. */
-export const ALWAYS_COUNTED = "month";
 export type CountedPeriod = Exclude<LimitPeriod, typeof ALWAYS_COUNTED>;
 /** Periods that are counted once a limit needs them. */
 export const COUNTED_PERIODS = LIMIT_PERIODS.filter((period) => period !== ALWAYS_COUNTED);
 
-/**
- * Days after a window's start until its counters expire, at the earliest; counters of other periods are kept
- * longer.
- */
-export const KEPT_DAYS = { day: 15, week: 22 } as const;
-
 /** Returns the name in Redis's keys of the window with the day "2026-11-21". */
 export function windowName(period: LimitPeriod, day: string): string {
-  const number = dayNumber(day);
-  if (period === "day") return `day:${number}`;
-  if (period === "week") return `week:${weekNumber(number)}`;
-  return period === "month" ? day.slice(0, 7) : "total";
+  const { length } = PERIODS[period];
+  if (length === null) return period;
+  return period === ALWAYS_COUNTED
+    ? day.slice(0, "2026-11".length)
+    : `${period}:${windowNumber(length, day)}`;
 }
 
 /** Joins the fields of an organization's record that list its counters. @param createdAtMs When it was created. */
@@ -55,15 +52,11 @@ export function countedText(whole: string | null | undefined, createdAtMs: numbe
 
 /** Returns the first day of a window by its name; null: the window of all time. */
 export function windowStart(name: string): string | null {
-  const [period = "", number = ""] = name.split(":");
-  if (period === "total") return null;
-  if (period === "day") return dayAt(Number(number) * DAY_MS).name;
-  return period === "week" ? mondayOf(Number(number)) : `${name}-01`;
-}
-
-/** Returns the first day of the week with this number. */
-export function mondayOf(week: number): string {
-  return dayAt((week * 7 - DAYS_BEFORE_THURSDAY) * DAY_MS).name;
+  const [period, number] = name.split(":");
+  const known = LIMIT_PERIODS.find((one) => one === period);
+  if (known === undefined) return `${name}-01`;
+  const { length } = PERIODS[known];
+  return length === null ? null : dayAt(windowStartMs(length, Number(number))).name;
 }
 
 /**
@@ -100,8 +93,8 @@ function periodsIn(field: string | null | undefined): string[] {
 
 /** Returns the name of the first complete window; for the total the first month that it includes. */
 function firstWindow(context: StoreContext, period: CountedPeriod, nowMs: number): string {
-  if (period !== "total") return windowName(period, firstDay(period, nowMs));
-  return keptMonths(context, nowMs).at(-1)?.name ?? "total";
+  const first = firstDay(period, nowMs);
+  return first === null ? (keptMonths(context, nowMs).at(-1)?.name ?? period) : windowName(period, first);
 }
 
 /** Lists months with kept usage, newest first. */
@@ -111,22 +104,18 @@ function keptMonths({ usageMonths }: StoreContext, nowMs: number): readonly Cale
 
 /**
  * Returns the first day of the first complete window: the previous one, because requests admitted in it may
- * still run.
+ * still run. Null: all time.
  */
-function firstDay(period: "day" | "week", nowMs: number): string {
-  const today = dayAt(nowMs);
-  if (period === "day") return dayAt(today.startMs - DAY_MS).name;
-  return mondayOf(weekNumber(dayNumber(today.name)) - 1);
+function firstDay(period: CountedPeriod, nowMs: number): string | null {
+  const start = formatWindowStart(period, dayAt(nowMs).name);
+  return start === null ? null : formatWindowStart(period, addDays(start, -1));
 }
 
 /** Returns the days up to today whose rows the counter includes. */
 function daysToSeed(context: StoreContext, period: CountedPeriod, nowMs: number): readonly string[] {
   const today = dayAt(nowMs).name;
-  if (period !== "total") {
-    const first = dayNumber(firstDay(period, nowMs));
-    const count = dayNumber(today) - first + 1;
-    return Array.from({ length: count }, (_, index) => dayAt((first + index) * DAY_MS).name);
-  }
+  const first = firstDay(period, nowMs);
+  if (first !== null) return daysIn({ from: first, to: today });
   return keptMonths(context, nowMs)
     .flatMap((month) => daysOf(month))
     .filter((day) => day <= today);

@@ -1,6 +1,6 @@
 /** Sums of a report of usage: one for each combination of what the rows are grouped by. */
 import { parseOwnerIds } from "../../../shared/stored/owner-ids.ts";
-import { formatWindowStart } from "../../../shared/time/calendar.ts";
+import { formatWindowStart } from "../../../shared/time/periods.ts";
 import { readTags, valueOfTag } from "../../../shared/usage/tags.ts";
 import { addFigures, type MutableUsageFigures, NO_USAGE } from "../../../shared/usage/usage-figures.ts";
 import { invalidField } from "../admin-error.ts";

@@ -1,5 +1,6 @@
 /** Texts about limits (state, reset), and a month's spend compared with its limits. */
 import { DAY_MS } from "../../../shared/time/calendar.ts";
+import { PERIODS } from "../../../shared/time/periods.ts";
 import { centsOf, type LimitPeriod } from "../../../shared/settings/limits.ts";
 import { isReached, remainingUnder } from "../../../shared/money/money.ts";
 import { limitStateOf } from "../directory/arrange.ts";
@@ -31,26 +32,9 @@ export function describeStanding(limit: Figures): { readonly words: string; read
   return limit.kind === "cap" ? { words: "reached", level: "bad" } : { words: "over budget", level: "warn" };
 }
 
-/** Units of amounts: "20.00 USD a week". */
-export const PER_PERIOD: Readonly<Record<LimitPeriod, string>> = {
-  day: "a day",
-  week: "a week",
-  month: "a month",
-  total: "in total",
-};
-
-/** Current windows: "20.00 USD left this week". */
-export const WITHIN: Readonly<Record<LimitPeriod, string>> = {
-  day: "today",
-  week: "this week",
-  month: "this month",
-  total: "in total",
-};
-
-/** Returns "Monday 00:00 UTC" for a week; otherwise the day. */
+/** Returns "Monday 00:00 UTC" for a week; for longer periods the day. */
 export function nameReset(period: LimitPeriod, resetsAt: string): string {
-  if (period === "day") return "00:00 UTC";
-  return period === "week" ? "Monday 00:00 UTC" : `${resetsAt.slice(0, 10)} 00:00 UTC`;
+  return PERIODS[period].reset ?? `${resetsAt.slice(0, "2026-11-21".length)} 00:00 UTC`;
 }
 
 /** Returns "in 3 days", "in 5 hours", "in 1 minute": whole remaining units. */

@@ -1,5 +1,6 @@
 /** Converts usage rows to columns of a chart: one per hour, day, week or month. */
-import { daysOf, formatMonthName, formatWindowStart, parseMonth } from "../../../shared/time/calendar.ts";
+import { daysOf, formatMonthName, parseMonth } from "../../../shared/time/calendar.ts";
+import { formatWindowStart } from "../../../shared/time/periods.ts";
 import { addDays, daysBefore, type DayRange, daysIn } from "../../../shared/time/day-range.ts";
 import { chooseUnit, tagOf, type UsageGroupName, type UsageUnit } from "./usage-choice.ts";
 import { addUp, groupRows } from "./usage-range.ts";

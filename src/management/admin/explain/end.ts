@@ -27,7 +27,7 @@ import {
 import { sayReason } from "../../../shared/envoy-reasons/reason.ts";
 import { nameTokenType } from "../../../shared/settings/token-limits.ts";
 import { rateAt } from "./checks.ts";
-import { describeWindow } from "../../../shared/time/calendar.ts";
+import { describeWindow } from "../../../shared/time/periods.ts";
 import { capitalize } from "../../../shared/text/capitalize.ts";
 
 export function explainEnd(request: ExplainedRequest, currency: string): string {

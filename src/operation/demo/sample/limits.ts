@@ -1,5 +1,6 @@
 /** Limits of the invented company, chosen by its spend: some are reached, some near, most are far. */
-import { dayAt, DAY_MS, monthAt, weekNumber } from "../../../shared/time/calendar.ts";
+import { dayAt, DAY_MS, monthAt } from "../../../shared/time/calendar.ts";
+import { formatWindowStart } from "../../../shared/time/periods.ts";
 import { MICROCENTS_PER_CENT } from "../../../shared/money/money.ts";
 import type { SampleRequest } from "./requests.ts";
 
@@ -27,8 +28,7 @@ const IN_TOKENS_PER_MINUTE = 200_000;
 export function chooseLimits({ requests, nowMs, groupOf, userOf }: SpendOf): SampleLimits {
   const today = dayAt(nowMs).startMs;
   const month = monthAt(nowMs).startMs;
-  // Weeks start on Mondays; day 0 was a Thursday.
-  const week = (weekNumber(today / DAY_MS) * 7 - 3) * DAY_MS;
+  const week = Date.parse(formatWindowStart("week", dayAt(nowMs).name) ?? "");
   const spent = (isCounted: (request: SampleRequest) => boolean, sinceMs = 0) =>
     sumCents(requests.filter((request) => request.endedAtMs >= sinceMs && isCounted(request)));
   const ofGroup = (position: number) => (request: SampleRequest) => groupOf(request) === position;

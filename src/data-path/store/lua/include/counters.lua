@@ -28,9 +28,8 @@ local function move_window(organization, period, window, subjects, prefix, text,
   end
   -- In a new hash, every field starts with this difference.
   if sums[1] == tonumber(text) and redis.call('PTTL', spend) == -1 then
-    -- Time that counters are kept (KEPT_DAYS of windows.ts), for late charges. Those of a month are kept until its
-    -- retention ends.
-    local KEPT_MS = { day = 1296000000, week = 1900800000 }
+    -- Time that counters are kept, for late charges. Those of a month are kept until its retention ends.
+-- @periods kept
     if KEPT_MS[period] then
       redis.call('PEXPIRE', spend, KEPT_MS[period])
     elseif period == 'month' and expires_at_ms then

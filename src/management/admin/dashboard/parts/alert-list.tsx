@@ -3,7 +3,7 @@ import { isCapReached, isThreshold, pathOf } from "../../../alerts/alert-words.t
 import { describeWatched } from "../../../alerts/watch-words.ts";
 import type { DeliveryState, ListedAlert } from "../../../../shared/stored/alerts.ts";
 import { formatLimit, formatMoney, formatTime } from "../../format.ts";
-import { formatWindowEnd } from "../../../../shared/time/calendar.ts";
+import { formatWindowEnd } from "../../../../shared/time/periods.ts";
 import { describeChange, type LimitNow } from "../alert-limits.ts";
 import { describeWait } from "../limit-words.ts";
 import type { OrganizationPageCall } from "../page.ts";

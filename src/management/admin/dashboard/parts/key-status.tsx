@@ -5,7 +5,8 @@ import { isReached, MICROCENTS_PER_CENT } from "../../../../shared/money/money.t
 import { describeLimit, labelLimit } from "../../../../shared/settings/limit-words.ts";
 import { nameTokenType } from "../../../../shared/settings/token-limits.ts";
 import { formatCount, formatLimit } from "../../format.ts";
-import { nameReset, WITHIN } from "../limit-words.ts";
+import { nameReset } from "../limit-words.ts";
+import { PERIODS } from "../../../../shared/time/periods.ts";
 import type { PageCall } from "../page.ts";
 import { createSnippets, type SnippetEndpoint } from "../snippets.ts";
 import { Section } from "./layout.tsx";
@@ -69,7 +70,9 @@ function describeLeft({ limits, currency, token_limits: tokens }: KeyStatus): st
     const left = limits
       .filter((limit) => limit.kind === "cap" && limit.period === period)
       .flatMap(({ remaining_cents: remaining }) => (remaining === null ? [] : [remaining]));
-    return left.length === 0 ? [] : [`${formatLimit(Math.min(...left), currency)} left ${WITHIN[period]}`];
+    return left.length === 0
+      ? []
+      : [`${formatLimit(Math.min(...left), currency)} left ${PERIODS[period].current}`];
   });
   const perMinute = tokens.map(
     ({ type, tokens_per_minute: limit }) =>

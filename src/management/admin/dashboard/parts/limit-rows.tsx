@@ -1,12 +1,13 @@
 /** Editor of limits: a row for each, with choices of period and kind and an amount that is read back while it is typed. */
 import { LIMIT_KINDS, LIMIT_PERIODS } from "../../../../shared/settings/limits.ts";
+import { PERIODS } from "../../../../shared/time/periods.ts";
 import { partsOfLimit, type Problems } from "../form.ts";
-import { PER_PERIOD } from "../limit-words.ts";
 import { Hints, Understood } from "./fields.tsx";
 
 const KIND_WORDS = { cap: "hard cap", budget: "budget" } as const;
+const USUAL_PERIOD = "month";
 /** Rows to fill in, the usual ones first. */
-const EMPTY_ROWS = (["month", "day", "week", "total"] as const).flatMap((period) =>
+const EMPTY_ROWS = [...new Set([USUAL_PERIOD, ...LIMIT_PERIODS])].flatMap((period) =>
   LIMIT_KINDS.map((kind) => `${period} ${kind} `),
 );
 const MOST_EMPTY = 2;
@@ -67,7 +68,7 @@ function LimitRow(props: LimitRowsProps & { readonly line: string; readonly plac
       <select name={`${name}.period`} aria-label={`${row}: period`} disabled={disabled}>
         {LIMIT_PERIODS.map((one) => (
           <option value={one} selected={one === period}>
-            {PER_PERIOD[one]}
+            {PERIODS[one].per}
           </option>
         ))}
       </select>

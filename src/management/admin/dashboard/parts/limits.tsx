@@ -2,7 +2,7 @@
 import type { Child } from "hono/jsx";
 import { labelLimit } from "../../../../shared/settings/limit-words.ts";
 import { capitalize } from "../../../../shared/text/capitalize.ts";
-import { describeWindow } from "../../../../shared/time/calendar.ts";
+import { describeWindow } from "../../../../shared/time/periods.ts";
 import type { LimitScope } from "../../../../shared/stored/decision.ts";
 import { formatCountOf, formatLimit } from "../../format.ts";
 import { describeReachedOf } from "../limit-attention.ts";

@@ -3,7 +3,7 @@ import { MAX_RAISES, raisablePeriods } from "../../../../shared/settings/raises.
 import { formatLimit } from "../../format.ts";
 import type { Problems } from "../form.ts";
 import { labelLimit } from "../../../../shared/settings/limit-words.ts";
-import { PER_PERIOD } from "../limit-words.ts";
+import { PERIODS } from "../../../../shared/time/periods.ts";
 import type { OrganizationPageCall } from "../page.ts";
 import { RAISE_FIELDS, RAISE_INPUTS } from "../settings-page.tsx";
 import type { RaiseView } from "../views.ts";
@@ -66,7 +66,7 @@ interface LiveRaiseProps {
 
 function LiveRaise({ page, path, raise }: LiveRaiseProps) {
   const { id, period, add_cents: cents, expires_at: until, reason, created_by: by } = raise;
-  const amount = `+${formatLimit(cents, page.organization.currency)} ${PER_PERIOD[period]}`;
+  const amount = `+${formatLimit(cents, page.organization.currency)} ${PERIODS[period].per}`;
   return (
     <li>
       <span>
