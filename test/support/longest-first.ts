@@ -51,7 +51,7 @@ export const LONG_FILES: Readonly<Record<string, number>> = {
   "test/dashboard/alert-flows.test.ts": 30,
   "test/dashboard/webhooks.test.ts": 30,
   "test/monitoring/alarms-workers.test.ts": 85,
-  "test/envoy/forecast-alert.test.ts": 110,
+  "test/envoy/forecast-alert.test.ts": 20,
   "test/envoy/true-waits.test.ts": 85,
   "test/envoy/messages-long.test.ts": 80,
   "test/envoy/drain.test.ts": 80,

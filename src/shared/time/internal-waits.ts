@@ -7,8 +7,8 @@
 
 /** Only for this repository's tests, so not documented. */
 export const WAIT_DIVISOR_VARIABLE = "IGW_TEST_WAIT_DIVISOR";
-/** With the largest divisor, the shortest scaled wait is still longer than a pause of the garbage collector. */
-const DIVISORS = /^[1-9]$/;
+/** Up to 9, the shortest scaled wait is longer than a pause of the garbage collector; above it, nothing may be in flight. */
+const DIVISORS = /^[1-9]\d?$/;
 
 const divisor = readWaitDivisor(process.env);
 
@@ -17,9 +17,9 @@ export function internalWait(ms: number): number {
   return Math.round(ms / divisor);
 }
 
-/** @throws Error unless the value is an integer from 1 to 9. */
+/** @throws Error unless the value is an integer from 1 to 99. */
 export function readWaitDivisor(env: Readonly<Record<string, string | undefined>>): number {
   const text = env[WAIT_DIVISOR_VARIABLE] ?? "1";
   if (DIVISORS.test(text)) return Number(text);
-  throw new Error(`${WAIT_DIVISOR_VARIABLE}: expected a whole number from 1 to 9, found "${text}"`);
+  throw new Error(`${WAIT_DIVISOR_VARIABLE}: expected a whole number from 1 to 99, found "${text}"`);
 }
