@@ -7,6 +7,7 @@ import { describeAnswer } from "../support/answer-checks.ts";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
 import { finishChunk, textChunk, textCompletion, usageChunk } from "../support/scripted-answer.ts";
 import type { CreatedKey } from "../support/test-key.ts";
+import { firstOnPush } from "../support/extent.ts";
 import { createGate, type Gate, waitFor } from "../support/wait.ts";
 import {
   connectRedis,
@@ -302,7 +303,7 @@ describe("the last piece of an answer", () => {
     },
   );
 
-  it.each(routes)(
+  it.each(firstOnPush(routes))(
     "%s is given out once the charge is in the spool, when Redis stays away (%s)",
     async (mark, path, body) => {
       const key = await chat.stack.createKey();
