@@ -8,10 +8,12 @@ import { createDeliveryStore } from "./alerts/deliveries.ts";
 import { monthAt } from "../../shared/time/calendar.ts";
 import type { StoreContext } from "./context.ts";
 import { createAuditStore } from "./management/audit.ts";
-import { createKeyStore } from "./management/key-store.ts";
-import { createOrganizationStore } from "./management/organization-store.ts";
+import { keyOperations } from "./management/api-keys.ts";
+import { deletedOrganizationOperations } from "./management/deleted-organizations.ts";
+import { organizationOperations } from "./management/organizations.ts";
 import { createOwnerStore } from "./management/owners.ts";
 import { createProviderKeyStore } from "./management/provider-keys.ts";
+import { repair } from "./management/repair.ts";
 import { createSessionStore } from "./management/sessions.ts";
 import { createTokenStore } from "./management/tokens.ts";
 import { createMemoryStore } from "./memory.ts";
@@ -19,12 +21,23 @@ import { createPatientClient, type RedisClient } from "./redis/client.ts";
 import { TurnBatches } from "./redis/turn-batches.ts";
 import { createRecentRequestStore } from "./requests/recent.ts";
 import { createRequestStore } from "./requests/requests.ts";
-import { createRun, type OperationMeter } from "./run.ts";
+import { createRun, type OperationMeter, storeOf } from "./run.ts";
+import type {
+  DeletedOrganizationStore,
+  KeyStore,
+  OrganizationStore,
+} from "../../shared/stored/management.ts";
 import type { Store } from "../../shared/stored/store.ts";
 import type { AdmitInput, AdmitResult } from "../../shared/stored/admission.ts";
 import { NO_OWN_SPEND, type OwnSpend } from "../../shared/stored/own-spend.ts";
 import { createWindowStore } from "./usage/list-windows.ts";
 import { createUsageStore } from "./usage/usage.ts";
+
+const createKeyStore = storeOf<KeyStore>({ ...keyOperations, repair });
+const createOrganizationStore = storeOf<OrganizationStore & DeletedOrganizationStore>({
+  ...organizationOperations,
+  ...deletedOrganizationOperations,
+});
 
 export interface StoreOptions {
   readonly client: RedisClient;

@@ -11,7 +11,7 @@ import { type CompletionsFields, readCompletionsFields } from "./request/read-fi
 import { ReadRequest, type UpstreamTerms } from "../read-request.ts";
 import type { JsonObject } from "../../../shared/text/json-object.ts";
 import { ChoicesAnswer, type ChoicesAnswerOptions } from "../openai/choices-answer.ts";
-import { playStream } from "./response/play-completion.ts";
+import { formatEvent } from "../sse/encoder.ts";
 
 const LIMIT_NAMES = ["max_tokens"];
 const RETAINED_FIELDS: ReadonlySet<string> = new Set(["stream_options", "user", "safety_identifier"]);
@@ -109,4 +109,14 @@ function createCompletionsAnswer({ echoCharacters, ...options }: CompletionsAnsw
     // The generated part of a choice depends on earlier chunks, so each chunk must be parsed.
     { name: "completions", readChoice, usesTemplates: false, play: playStream },
   );
+}
+
+/** Formats a whole completion as the stream that the client requested. Chunks have the same form as the answer. */
+function playStream(completion: JsonObject, model: string, isUsageWanted: boolean): string {
+  const { usage, ...answer } = completion;
+  let text = formatEvent(null, { ...answer, model });
+  if (isUsageWanted && usage !== undefined) {
+    text += formatEvent(null, { ...answer, model, choices: [], usage });
+  }
+  return `${text}data: [DONE]\n\n`;
 }

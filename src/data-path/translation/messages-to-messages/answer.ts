@@ -1,13 +1,13 @@
 import type { GatewayError } from "../../../shared/contract/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../shared/text/json-object.ts";
 import { formatStreamError } from "../messages-to-chat/error-body.ts";
+import { playEvents } from "../messages-to-chat/stream/play-events.ts";
 import { type EventMeaning, ORDINARY, PassThroughAnswer, requireList } from "../pass-through/answer.ts";
 import { formatEvent, KEEP_ALIVE, PING } from "../sse/encoder.ts";
 import { isErrorBody } from "../upstream/error-text.ts";
 import { isAboutAccount, isOverflow } from "../upstream/map-error.ts";
 import { redactAccount } from "../upstream/redact-account.ts";
 import { mergeMessageUsage, readMessageUsage } from "../upstream/usage.ts";
-import { playMessage } from "./response/play-message.ts";
 import { mapStreamError } from "./stream/map-stream-error.ts";
 
 /** Answer of an upstream that speaks Messages. */
@@ -36,7 +36,13 @@ export class MessagesAnswer extends PassThroughAnswer {
   }
 
   protected override play(message: JsonObject): string {
-    return playMessage(message);
+    const { content, stop_reason, stop_sequence, stop_details, usage } = message;
+    return playEvents({
+      message: { ...message, content: [], stop_reason: null, stop_sequence: null },
+      content,
+      delta: { stop_reason, stop_sequence, ...(stop_details === undefined ? {} : { stop_details }) },
+      usage,
+    });
   }
 
   protected override readEvent(type: string, event: JsonObject): EventMeaning {

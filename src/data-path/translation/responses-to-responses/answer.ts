@@ -1,6 +1,6 @@
 import type { GatewayError } from "../../../shared/contract/errors.ts";
 import { isJsonObject, toArray, type JsonObject } from "../../../shared/text/json-object.ts";
-import { BoundedItems } from "./stream/bounded-items.ts";
+import { formatJson } from "../json/exact-json.ts";
 import {
   type EventMeaning,
   ORDINARY,
@@ -27,6 +27,9 @@ const WITH_RESPONSE: ReadonlySet<string> = new Set([
   ...LAST,
 ]);
 
+/** Characters of finished items that are kept for the last event of an aborted stream; further items are dropped. */
+const MAX_ITEM_CHARACTERS = 4 * 1_048_576;
+
 /** Answer of an upstream that speaks Responses. */
 export class ResponsesAnswer extends PassThroughAnswer {
   readonly keepAlive = KEEP_ALIVE;
@@ -34,7 +37,8 @@ export class ResponsesAnswer extends PassThroughAnswer {
   readonly #nowMs: () => number;
   /** The response in the last event that contained one. */
   #response: JsonObject | null = null;
-  readonly #items = new BoundedItems();
+  readonly #items: unknown[] = [];
+  #itemCharacters = 0;
   #sequenceNumber = -1;
   #hasError = false;
 
@@ -65,7 +69,7 @@ export class ResponsesAnswer extends PassThroughAnswer {
     if (type.startsWith(this.outputEvents)) this.#readOutput(type, event);
     else this.generated.readOutside(event);
     if (type === "response.output_item.done") {
-      this.#items.add(item);
+      this.#keepItem(item);
       this.generated.tools.readItem(item);
     }
     if (type === "error") return this.#readError(event);
@@ -90,7 +94,7 @@ export class ResponsesAnswer extends PassThroughAnswer {
       completed_at: null,
       failed_at: Math.floor(this.#nowMs() / 1000),
       error: createResponseError(error),
-      output: this.#items.items,
+      output: this.#items,
     };
     const failed = { type: "response.failed", sequence_number: this.#next(), response };
     return errorEvent + formatEvent("response.failed", failed);
@@ -147,6 +151,11 @@ export class ResponsesAnswer extends PassThroughAnswer {
     this.generated.tools.readItems(output);
     this.generated.noteUsage(usage);
     this.generated.report(readResponseUsage(usage), response);
+  }
+
+  #keepItem(item: unknown): void {
+    this.#itemCharacters += formatJson(item ?? null).length;
+    if (this.#itemCharacters <= MAX_ITEM_CHARACTERS) this.#items.push(item);
   }
 
   #next(): number {
