@@ -4,10 +4,11 @@
  * archive. It may only lead to loopback addresses, with the token that a gateway has left in that directory,
  * and with no other secret of the user.
  */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../../../shared/config/schema.ts";
 import { formatLocalUrl, isLoopbackAddress } from "../../../shared/host/local-url.ts";
-import { findLocalConfig } from "../local-gateway.ts";
+import { readRunningGateway } from "../../supervisor/running-gateway.ts";
 import { CommandError } from "./command-error.ts";
 import { readFolderToken } from "./folder-token.ts";
 
@@ -27,7 +28,7 @@ export async function connectByConfig(
 ): Promise<ConfigConnection> {
   const { readOperatorToken } = await import("../../supervisor/secret-file.ts");
   const config = await loadUnread(file);
-  const url = given.url ?? (await findAddress(file, config));
+  const url = given.url ?? findAddress(file, config);
   const token = given.token ?? readOperatorToken(config);
   if (token !== null) return { file, url, token };
   throw noTokenYet(file, config);
@@ -41,7 +42,7 @@ export async function connectByFolder(folder: string = process.cwd()): Promise<C
   const file = findLocalConfig(folder);
   if (file === null) return null;
   const config = await loadUnread(file);
-  const url = await findAddress(file, config);
+  const url = findAddress(file, config);
   requireLoopback(file, url);
   if (config.admin.operatorToken !== null) {
     const { location } = config.admin.operatorToken;
@@ -83,15 +84,25 @@ export async function requireHarmlessFolder(folder: string = process.cwd()): Pro
   return file;
 }
 
+/**
+ * Returns the `gateway.yaml` of the gateway that runs from this directory, otherwise the one written by `up`
+ * without --config, otherwise `gateway.yaml` itself; null if none exists.
+ */
+function findLocalConfig(folder: string): string | null {
+  const dataDir = join(folder, "data");
+  const running = readRunningGateway(dataDir)?.configFile;
+  const candidates = [running, join(dataDir, "gateway.yaml"), join(folder, "gateway.yaml")];
+  return candidates.find((file) => file !== undefined && existsSync(file)) ?? null;
+}
+
 /** Loads without requiring secrets: none is read before its destination is known. */
 async function loadUnread(file: string): Promise<Config> {
   const { loadConfig } = await import("../../../shared/config/load.ts");
   return loadConfig(file, { secrets: "none" });
 }
 
-async function findAddress(file: string, config: Config): Promise<string> {
+function findAddress(file: string, config: Config): string {
   if (config.admin.port !== 0) return formatAdminUrl(config);
-  const { readRunningGateway } = await import("../../supervisor/running-gateway.ts");
   // A free port that is chosen at each start, so only the running gateway knows it.
   const running = readRunningGateway(config.dataDir)?.adminUrl ?? null;
   if (running !== null) return running;
