@@ -2,6 +2,10 @@
 import { describe, expect, it } from "vitest";
 import { KEY_SETTINGS } from "../../../src/shared/settings/key.ts";
 import { parseTokenBuckets, parseTokenLimit } from "../../../src/data-path/store/admission/token-buckets.ts";
+import { formatEntry } from "../../../src/data-path/store/requests/recent-entry.ts";
+import { formatTokenCounts } from "../../../src/data-path/store/requests/token-buckets.ts";
+import { UNKNOWN_TRACE } from "../../../src/shared/stored/reporting.ts";
+import type { TakenTokens } from "../../../src/shared/stored/token-rate.ts";
 import { readScript } from "../../../src/data-path/store/ioredis/scripts.ts";
 import { formatKeySettings } from "../../../src/data-path/store/management/records.ts";
 import { defaultsOf } from "../../../src/shared/settings/table.ts";
@@ -82,6 +86,41 @@ describe("texts in replies", () => {
       "'%s%s %d %d' or '%s,%s %d %d', levels, bucket[BUCKET_TYPE], bucket[BUCKET_LIMIT], bucket[BUCKET_LEVEL])",
     );
     expect(parseTokenBuckets("input 7 180000")).toMatchObject([{ type: "input", limit: 7, remaining: 3 }]);
+  });
+
+  it("have the scope and types of the buckets that were met where charges read them", () => {
+    const admit = readScript("admit.lua");
+    const [, comma = ""] = /bucket_names \.\. '(.)' \.\. bucket\[BUCKET_TYPE\]/.exec(admit) ?? [];
+    const [, space = "", equals = ""] =
+      /\(before and '(.)' or ''\) \.\. bucket\[BUCKET_SCOPE\] \.\. '(.)' \.\. bucket\[BUCKET_TYPE\]/.exec(
+        admit,
+      ) ?? [];
+    const buckets = `key${equals}total${space}organization${equals}input${comma}output`;
+    const request = { organizationId: "org_1", keyId: "key_1" };
+    const counts = formatTokenCounts(request, { buckets, reserved: 5 } as TakenTokens);
+    expect(counts.filter((text) => text.endsWith(":used"))).toEqual([
+      "total:used",
+      "input:used",
+      "output:used",
+    ]);
+  });
+
+  it("have owners and session behind the figures, as entries of requests that were charged", () => {
+    const added = [...load("reaped.lua").matchAll(/figures\[#figures \+ 1\] = record\.(\w+)/g)];
+    const own = { owners: "user_1", session: "session_1" };
+    const entry = {
+      keyId: "key_1",
+      route: "POST /v1/chat/completions",
+      model: "acme/text",
+      tags: "",
+      status: 200,
+      errorCode: null,
+      checks: [],
+      trace: UNKNOWN_TRACE,
+      ...own,
+    } as const;
+    const list = JSON.parse(formatEntry(entry)) as unknown[];
+    expect(list.slice(-2)).toEqual(added.map(([, name]) => own[name as keyof typeof own]));
   });
 
   it("have the scope, type and limit of what refuses where they are read", () => {

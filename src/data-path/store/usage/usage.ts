@@ -153,9 +153,7 @@ function parseCorrection(reply: readonly unknown[], keyId: string | null): Corre
   };
 }
 
-/** Parses a stored correction. Corrections from before details were stored only have their month, which is not JSON. */
 function parseKept(kept: string): { readonly month: string; readonly details: CorrectionDetails | null } {
-  if (!kept.startsWith("{")) return { month: kept, details: null };
   return JSON.parse(kept) as { month: string; details: CorrectionDetails | null };
 }
 

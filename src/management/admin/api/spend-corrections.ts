@@ -68,8 +68,7 @@ const create = defineOrganizationRoute({
     };
     const owners = formatOwnerIds({ userId: details.user_id, groupId: details.group_id });
     const amountMicrocents = BigInt(details.amount_microcents);
-    const kept = { ...details, asked };
-    const correction = { organizationId, keyId, owners, correctionId: id, amountMicrocents, details: kept };
+    const correction = { organizationId, keyId, owners, correctionId: id, amountMicrocents, details };
     const result = await store.correct(correction, describe);
     if (result.outcome === "not_found") throw noSuch("key");
     const repeated = result.outcome === "repeated";
@@ -101,14 +100,13 @@ function describeSpent(corrected: Exclude<CorrectResult, { readonly outcome: "no
 
 const detailsSchema = z.object({
   key_id: z.string().nullable(),
-  // Missing in details from before corrections had owners.
-  user_id: z.string().nullable().default(null),
-  group_id: z.string().nullable().default(null),
+  user_id: z.string().nullable(),
+  group_id: z.string().nullable(),
   amount_microcents: z.int(),
   outside_usage: outsideUsage.nullable(),
   reason: z.string(),
-  /** Digest of the request, see `digestOf`; missing in details from before it was stored. */
-  asked: z.string().exactOptional(),
+  /** Digest of the request, see `digestOf`. */
+  asked: z.string(),
 });
 
 type Details = z.infer<typeof detailsSchema>;
@@ -160,6 +158,7 @@ function createDetails(
     amount_microcents: priced?.microcents ?? readMicrocents(body) ?? 0,
     outside_usage: priced?.usage ?? null,
     reason,
+    asked: digestOf(body),
   };
 }
 
@@ -185,7 +184,7 @@ function withoutNone(usage: AuditFields): AuditFields {
 
 /** @throws AdminError 409 if the first call with this id requested something else. */
 function refuseOther(first: Details | null, asked: string): void {
-  if (first?.asked !== undefined && first.asked !== asked) throw new AdminError("idempotency_key_reused");
+  if (first !== null && first.asked !== asked) throw new AdminError("idempotency_key_reused");
 }
 
 /** Returns a digest of the request, independent of field order and unit. */
