@@ -78,6 +78,11 @@ describe("requests over time", () => {
     expect(await countAll(`?key_id=${mine.id}`)).toEqual([1, 1, 1]);
     expect(await countAll("?upstream=west")).toEqual([0, 0, 1]);
     expect(await countAll("?to=2020-01-01")).toEqual([0, 0, 0]);
+    const none = await admin.ok(
+      "GET",
+      `${PATH()}/request-counts?to=2020-01-01&key_id=${mine.id}&user_id=${ann}`,
+    );
+    expect(none["filter_names"]).toEqual({ [mine.id]: "=mine", [ann]: "Ann" });
     for (const from of ["1970-01-02", "2026-01-01", new Date(Date.now() - 3_600_000).toISOString()]) {
       const { data } = await admin.ok("GET", `${PATH()}/request-counts?from=${from}`);
       expect((data as unknown[]).length).toBeLessThanOrEqual(62);

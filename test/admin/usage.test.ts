@@ -76,6 +76,7 @@ describe("GET …/usage", () => {
       currency: "USD",
       complete_from: null,
       tag_combinations: { kept: 0, most: 1000, has_other: false, names: [] },
+      filter_names: {},
       data: [figures(4, 3_150_000)],
     });
   });
@@ -87,6 +88,7 @@ describe("GET …/usage", () => {
       currency: "USD",
       complete_from: null,
       tag_combinations: { kept: 0, most: 1000, has_other: false, names: [] },
+      filter_names: {},
       data: [figures(0, 0)],
     });
     expect(await usage("?month=2020-01&group_by=day")).toMatchObject({ data: [] });

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { isInStreams } from "../../../data-path/store/requests/cursor.ts";
 import { pageFields, pageOf, pageQuery } from "../schemas/page.ts";
 import type { AuditEntry } from "../../../shared/stored/audit.ts";
+import { OWNER_KINDS } from "../../../shared/stored/owner-kinds.ts";
 import type { Page } from "../../../shared/stored/page.ts";
 import { answerList, parsePage } from "./answers.ts";
 import { type ApiAnswer, type ApiServices, defineOrganizationRoute, defineRoute } from "./route.ts";
@@ -37,6 +38,9 @@ const auditEntry = answer("AuditEntry", {
     .describe("Object that was changed."),
   before: fields.describe("Changed fields before the change; null: nothing."),
   after: fields.describe("The same fields after the change; null: nothing."),
+  names: z
+    .record(z.string(), z.string())
+    .describe("Names of the users and groups in these fields by id, also of deleted ones."),
   request_id: z.string().describe("`x-request-id` of the call that made the change."),
 });
 export const auditPage = pageOf("AuditPage", auditEntry);
@@ -81,7 +85,10 @@ async function answerEntries(
   query: AuditQuery,
   { store }: Pick<ApiServices, "store">,
 ): Promise<ApiAnswer> {
-  return answerList(await readEntries(organizationId, query, store), (entry) => ({
+  const page = await readEntries(organizationId, query, store);
+  const ids = [...new Set(page.items.flatMap(listOwners))];
+  const names = organizationId === null ? NO_NAMES : await store.readOwnerNames(organizationId, ids);
+  return answerList(page, (entry) => ({
     id: entry.id,
     at: new Date(entry.recordedAtMs).toISOString(),
     actor: entry.actor,
@@ -89,8 +96,18 @@ async function answerEntries(
     target: entry.target,
     before: entry.before,
     after: entry.after,
+    names: Object.fromEntries([...names].filter(([id]) => listOwners(entry).includes(id))),
     request_id: entry.requestId,
   }));
+}
+
+const NO_NAMES: ReadonlyMap<string, string> = new Map();
+
+/** Lists the ids of users and groups among the changed fields. */
+function listOwners({ before, after }: Pick<AuditEntry, "before" | "after">): string[] {
+  return [before, after]
+    .flatMap((changed) => OWNER_KINDS.map((kind) => changed?.[`${kind}_id`]))
+    .filter((id) => typeof id === "string");
 }
 
 /** Entries that one call examines for an object. */

@@ -4,6 +4,7 @@ import type { KeyRecord } from "../../../shared/stored/management.ts";
 import type { GroupRecord, OwnerRecord, UserRecord } from "../../../shared/stored/owners.ts";
 import type { Store } from "../../../shared/stored/store.ts";
 import { listOwnerIds, parseOwnerIds } from "../../../shared/stored/owner-ids.ts";
+import { isOnlyOwn, type Principal } from "../principal.ts";
 import type { UsageRow } from "../../../shared/stored/reporting.ts";
 
 export function formatReference(owner: { readonly id: string; readonly name: string } | null) {
@@ -66,6 +67,24 @@ export async function readKeyNames(
 }
 
 export type NamesStore = Pick<Store, "getKey" | "readOwnerNames">;
+
+type Filters = Readonly<Partial<Record<"key_id" | "user_id" | "group_id", string | undefined>>>;
+
+/** Reads the names for ids in a report's filters. None for people who see only their own: they could ask for others' names. */
+export async function readFilterNames(
+  store: NamesStore,
+  organizationId: string,
+  { key_id: keyId, user_id: userId, group_id: groupId }: Filters,
+  principal: Principal,
+): Promise<Readonly<Record<string, string>>> {
+  if (isOnlyOwn(principal)) return {};
+  const ownerIds = [userId, groupId].filter((id) => id !== undefined);
+  const [keys, owners] = await Promise.all([
+    readKeyNames(store, organizationId, [keyId ?? null]),
+    store.readOwnerNames(organizationId, ownerIds),
+  ]);
+  return Object.fromEntries([...keys, ...owners]);
+}
 
 type Parts = Pick<UsageRow, "keyId" | "owners">;
 

@@ -7,7 +7,7 @@ import { scrub } from "../../../shared/text/scrub.ts";
 import { readTags } from "../../../shared/usage/tags.ts";
 import { requestCounts, requestFilter } from "../schemas/requests.ts";
 import { isFailed } from "./health.ts";
-import { readUsageNames } from "./names.ts";
+import { readFilterNames, readUsageNames } from "./names.ts";
 import { createRequestFilter } from "./requests.ts";
 import { defineOrganizationRoute } from "./route.ts";
 import { callerOf } from "./usage.ts";
@@ -35,10 +35,15 @@ export const countRequestsRoute = defineOrganizationRoute({
       store.listRequests(organization.id, { limit: 1, after: null }, all),
     );
     const namesOf = await readUsageNames(store, organization.id, found);
+    const filterNames = await readFilterNames(store, organization.id, query, principal);
     const nowMs = await store.timeMs();
     return {
       status: 200,
-      body: { ...countOverTime(found, query, nowMs), values: countValues(found, namesOf) },
+      body: {
+        ...countOverTime(found, query, nowMs),
+        values: countValues(found, namesOf),
+        filter_names: filterNames,
+      },
     };
   },
 });

@@ -41,7 +41,7 @@ const list = defineOrganizationRoute({
     const namesOf = await readUsageNames(store, organization.id, page.items);
     const isHidden = hidesAmounts(organization, principal);
     return answerList(page, (request) => {
-      const formatted = formatRequest(request, organization.id, namesOf(request));
+      const formatted = formatRequest(request, organization, namesOf(request));
       const shown = isOnlyOwn(principal) ? withoutDetails(withoutServersText(formatted)) : formatted;
       return isHidden ? withoutAmounts(shown) : shown;
     });
@@ -72,7 +72,7 @@ const show = defineOrganizationRoute({
       userName: user?.name ?? null,
       groupName: group?.name ?? null,
     };
-    const all = formatRequest(found, organization.id, names);
+    const all = formatRequest(found, organization, names);
     const isOwn = isOnlyOwn(principal);
     const formatted = isOwn ? withoutServersText(all) : all;
     const request = {
@@ -152,7 +152,7 @@ function formatTimeline(timeline: RequestTimeline): NamedTimeline {
 }
 
 /** Removes credentials: a client may have sent its key as model or path, which readers of the list must not see. */
-function formatRequest(request: RecentRequest, organizationId: string, names: UsageNames) {
+function formatRequest(request: RecentRequest, { id, currency }: OrganizationRecord, names: UsageNames) {
   const { userId, groupId } = parseOwnerIds(request.owners);
   const { route, model, ...status } = formatRequestStatus(request);
   const { timeline, upstream, pinnedBy = null } = request.trace;
@@ -161,7 +161,8 @@ function formatRequest(request: RecentRequest, organizationId: string, names: Us
     route: scrub(route),
     model: model === null ? null : scrub(model),
     recorded_at: new Date(request.recordedAtMs).toISOString(),
-    organization_id: organizationId,
+    organization_id: id,
+    currency,
     key_id: request.keyId,
     key_name: names.keyName,
     user_id: userId,

@@ -20,7 +20,7 @@ import { formatRowId, formatUsageTable, type UsageParts } from "../usage-export/
 import { invalidField } from "../admin-error.ts";
 import type { Principal } from "../principal.ts";
 import type { ReportCaller } from "../report-turns.ts";
-import { type NamesStore, readUsageNames, type UsageNames } from "./names.ts";
+import { type NamesStore, readFilterNames, readUsageNames, type UsageNames } from "./names.ts";
 import { defineOrganizationRoute } from "./route.ts";
 import { readDays, readListedRequests } from "./usage-rows.ts";
 import { needsRequests, PLAIN_GROUPS, readTotals, type Total } from "./usage-totals.ts";
@@ -62,8 +62,10 @@ const show = defineOrganizationRoute({
       }));
       const tags = { ...(await readTagCombinations(store, organization.id, range)), names: tagNames };
       const { currency } = organization;
+      const filterNames = await readFilterNames(store, organization.id, query, principal);
       const completeFrom = source.completeFrom();
-      const body = { ...range, currency, complete_from: completeFrom, tag_combinations: tags, data };
+      const about = { complete_from: completeFrom, tag_combinations: tags, filter_names: filterNames };
+      const body = { ...range, currency, ...about, data };
       return { status: 200, body };
     }
     const file = `usage-${organization.id}-${query.from === undefined ? range.from.slice(0, 7) : `${range.from}-${range.to}`}`;

@@ -9,7 +9,7 @@ import { capitalize } from "../../../shared/text/capitalize.ts";
 import { ALERT_LABELS, FORMAT_LABELS } from "./parts/webhook.tsx";
 import type { AuditPageView } from "./views.ts";
 
-type AuditedChange = Pick<AuditPageView["data"][number], "before" | "after" | "target">;
+type AuditedChange = Pick<AuditPageView["data"][number], "before" | "after" | "target" | "names">;
 
 /** Names of what is changed, if they differ from the API's. */
 const TARGETS: Readonly<Record<string, string>> = {
@@ -33,10 +33,10 @@ export function describeAction(action: string): string {
 
 /** Formats "hard cap: none → 40.00 USD", a line for each changed field, including nested ones. */
 export function describeChanges(
-  { before, after, target }: AuditedChange,
+  { before, after, target, names: byId }: AuditedChange,
   currency: string,
-  owners: ReadonlyMap<string, string> = new Map(),
 ): string[] {
+  const owners = new Map(Object.entries(byId));
   const was = flatten(before);
   const is = flatten(after);
   const isTarget = (name: string): boolean => name === "key_id" && target.name !== null;
@@ -51,13 +51,6 @@ export function describeChanges(
     const label = isNamed ? name.replace(/_id$/, "") : name;
     return `${spellOut(label).replace(/ (?:micro)?cents$/, "")}: ${from}${to}`;
   });
-}
-
-/** Lists the ids of users and groups among the changed fields. */
-export function listOwnerIds({ before, after }: Pick<AuditedChange, "before" | "after">): string[] {
-  return [before, after]
-    .flatMap((fields) => [fields?.["user_id"], fields?.["group_id"]])
-    .filter((id) => typeof id === "string");
 }
 
 /** Settings that are on by default. */

@@ -10,7 +10,7 @@ import { type AdminApp, type AdminAppOptions, formatGatewayUrl } from "../app-op
 import { requireAccess } from "../api/run-route.ts";
 import { convertError } from "../convert-error.ts";
 import { type Journal, recordEnd, recordProgramStart } from "../identity/record-sign-in.ts";
-import { isOnlyOwn, type Principal, readerOf } from "../principal.ts";
+import { isOnlyOwn, type Principal } from "../principal.ts";
 import { answerMarkup, type PageAnswer, type PageCall, type PageRoute } from "./page.ts";
 import { addAssets } from "./assets.ts";
 import { createCallApi } from "./call-api.ts";
@@ -125,7 +125,11 @@ async function createPage(
     principal,
     isOperator: principal.type === "operator",
     canChange: principal.type === "operator" || principal.role === "admin",
-    options,
+    options: {
+      ...options,
+      listModels: (of) => options.catalog().listFor(of),
+      openExport: (organizationId) => options.reports.openExport(organizationId),
+    },
     api: createCallApi({ principal, requestId, params }, options),
     params,
     query: new URL(context.req.url).searchParams,
@@ -176,10 +180,10 @@ function isDeleted(organization: OrganizationView | null): boolean {
   return (organization?.deleted_at ?? null) !== null;
 }
 
-function countUnread(page: PageCall, organization: OrganizationView | null): Promise<number> {
-  const isShown = organization?.notifications.dashboard === true && !isDeleted(organization);
-  if (organization === null || !isShown) return Promise.resolve(0);
-  return page.options.store.countUnreadAlerts(organization.id, readerOf(page.principal));
+async function countUnread(page: PageCall, organization: OrganizationView | null): Promise<number> {
+  if (organization?.notifications.dashboard !== true || isDeleted(organization)) return 0;
+  const { body } = await page.api("GET /api/organizations/{organization}/alerts", { query: { limit: "1" } });
+  return body.unread;
 }
 
 function formatAnswer(context: PageContext, answer: PageAnswer): Response | Promise<Response> {

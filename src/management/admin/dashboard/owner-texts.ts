@@ -2,7 +2,6 @@
 import { invalidField } from "../admin-error.ts";
 import { OWNER_KINDS, type OwnerKind } from "../../../shared/stored/owner-kinds.ts";
 import type { CallApi } from "./call-api.ts";
-import type { PageCall } from "./page.ts";
 
 const LISTS = {
   user: "GET /api/organizations/{organization}/users",
@@ -28,23 +27,23 @@ export function formatOwner({ id, name }: Named): string {
   return `${name} (${id})`;
 }
 
-/** Returns the id in a text for a user or group; null: the text is a name. */
-export function parseOwnerId(text: string): string | null {
-  return ID.exec(text)?.[1] ?? null;
-}
-
 /** Returns the field's name in forms, URLs and the API. */
 export function fieldOfOwner<Kind extends OwnerKind>(kind: Kind): `${Kind}_id` {
   return `${kind}_id`;
 }
 
-/** Formats the user or group in the URL for a filter's field, including deleted ones. */
-export async function describeWanted({ options, organization }: PageCall, text: string): Promise<string> {
+/** Formats the user or group in the URL for a filter's field. @param names By id. */
+export function describeWanted(text: string, names: Readonly<Record<string, string>>): string {
   const id = ID.exec(text)?.[1];
-  if (id === undefined || organization === null) return text;
-  const names = await options.store.readOwnerNames(organization.id, [id]);
-  const name = names.get(id);
-  return name === undefined ? id : formatOwner({ id, name });
+  const name = id === undefined ? undefined : names[id];
+  return id === undefined || name === undefined ? (id ?? text) : formatOwner({ id, name });
+}
+
+/** Reads the user or group in the URL for a filter's field; a deleted one is its id. */
+export async function readWanted(api: CallApi, kind: OwnerKind, text: string): Promise<string> {
+  const id = ID.exec(text)?.[1];
+  const [owner] = id === undefined ? [] : await search(api, kind, id, "1");
+  return owner === undefined ? (id ?? text) : formatOwner(owner);
 }
 
 /** Replaces names by ids in a body. @throws AdminError 400 for an unknown or ambiguous name */

@@ -1,6 +1,8 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { Access } from "../api/route.ts";
+import type { Catalog } from "../../../data-path/catalog/catalog.ts";
 import type { AdminAppOptions } from "../app-options.ts";
+import type { ReportTurns } from "../report-turns.ts";
 import type { Principal } from "../principal.ts";
 import type { CallApi } from "./call-api.ts";
 import { type FormValues, type Problems, splitProblems } from "./form.ts";
@@ -11,13 +13,26 @@ import type { Context } from "hono";
 /** JSX ready to be sent. */
 export type Markup = JSX.Element;
 
+/**
+ * Everything that pages read in addition to the API's calls: settings, models and open exports of this process. `store` and `reports`
+ * are only for alerts and the findings of *Overview*, which no call has.
+ */
+export interface PageOptions extends Pick<
+  AdminAppOptions,
+  "contact" | "email" | "examine" | "store" | "reports"
+> {
+  /** For keys whose holders may not read the whole catalog, and secrets that are shown once, whatever fails. */
+  readonly listModels: Catalog["listFor"];
+  readonly openExport: ReportTurns["openExport"];
+}
+
 /** Request for a page by a signed-in user. */
 export interface PageCall {
   readonly principal: Principal;
   /** True if the user has the rights of an organization's administrator. */
   readonly canChange: boolean;
   readonly isOperator: boolean;
-  readonly options: AdminAppOptions;
+  readonly options: PageOptions;
   readonly api: CallApi;
   /** Parameters of the path. */
   readonly params: Readonly<Record<string, string>>;

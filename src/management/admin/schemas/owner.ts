@@ -38,6 +38,12 @@ export const ownerIdFilter = (kind: OwnerKind, about: string) =>
 export const formerOwnerName = () =>
   textOrNull("Name, also of a deleted one while its figures are kept; null after that, or none.");
 
+/** Names that a report's title needs: its rows may not have them. */
+export const filterNames = () =>
+  z
+    .record(z.string(), z.string())
+    .describe("Names of the key, user and group of the filters by id, also of deleted ones.");
+
 /** Handling of the keys of a deleted owner. */
 export const ownerDeletionQuery = record({
   keys: choice(["keep", "delete"])

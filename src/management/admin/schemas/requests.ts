@@ -2,7 +2,7 @@ import * as z from "zod";
 import { requestStatus } from "../../../data-path/limits/request-status.ts";
 import { record, timestamp } from "../../../shared/settings/input-schemas.ts";
 import { answer, choice, count, moment, tagFilter, textOrNull } from "./fields.ts";
-import { formerOwnerName, ownerIdFilter } from "./owner.ts";
+import { filterNames, formerOwnerName, ownerIdFilter } from "./owner.ts";
 import { isInStreams, REQUEST_CURSOR } from "../../../data-path/store/requests/cursor.ts";
 import { pageFields, pageOf } from "./page.ts";
 import { usageTokens } from "./tokens.ts";
@@ -73,6 +73,7 @@ const requestFields = {
   created_at,
   recorded_at: timestamp().describe("End of the request."),
   organization_id: z.string(),
+  currency: z.string().describe("Currency of its cost."),
   key_id: z.string(),
   key_name: textOrNull(
     "Name of the API key, also of a deleted one while its figures are kept; null after that.",
@@ -150,6 +151,7 @@ export const requestCounts = answer("RequestCounts", {
       session: values("Sessions."),
     })
     .describe("Values that the counted requests have, the most frequent first, at most 100 each."),
+  filter_names: filterNames(),
 });
 
 export const explainedRequest = answer("ExplainedRequest", {

@@ -5,7 +5,7 @@ import { isTagName } from "../../../shared/usage/tags.ts";
 import { record, whole } from "../../../shared/settings/input-schemas.ts";
 import { answer, choice, count, microcents, tagFilter, textOrNull } from "./fields.ts";
 import { usageTokens } from "./tokens.ts";
-import { formerOwnerName, ownerIdFilter } from "./owner.ts";
+import { filterNames, formerOwnerName, ownerIdFilter } from "./owner.ts";
 
 const TIME_GROUPS = ["hour", "day", "week", "month"] as const;
 const PLAIN_GROUPS = [...TIME_GROUPS, "key", "user", "group", "model", "upstream", "session"] as const;
@@ -153,6 +153,7 @@ export const usage = answer("Usage", {
     "2026-11-21T14:03:59.000Z",
   ),
   tag_combinations: tagCombinations,
+  filter_names: filterNames(),
   data: z.array(
     z.strictObject({
       hour: z.string().optional().describe("Beginning of the hour (UTC), with `group_by=hour`."),

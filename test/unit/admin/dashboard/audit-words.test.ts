@@ -4,7 +4,10 @@ import { describeAction, describeChanges } from "../../../../src/management/admi
 const target = { type: "organization", id: "org_1", name: "Acme" } as const;
 
 function changesFrom(before: object | null, after: object | null): string[] {
-  return describeChanges({ before, after, target } as Parameters<typeof describeChanges>[0], "USD");
+  return describeChanges(
+    { before, after, target, names: {} } as Parameters<typeof describeChanges>[0],
+    "USD",
+  );
 }
 
 describe("the audit log", () => {

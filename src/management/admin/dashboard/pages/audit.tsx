@@ -1,17 +1,19 @@
 /** *Audit log*: who changed what. */
-import { describeAction, describeChanges, listOwnerIds } from "../audit-words.ts";
+import { describeAction, describeChanges } from "../audit-words.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { Layout, Section } from "../parts/layout.tsx";
 import { List, pageQueryOf, RowTable, type RowTableColumns } from "../parts/table.tsx";
 import { Time } from "../parts/inline.tsx";
 import type { AuditPageView } from "../views.ts";
 
+const ENTRIES = "GET /api/organizations/{organization}/audit";
 type Entry = AuditPageView["data"][number];
 
 async function showAudit(page: OrganizationPageCall): Promise<PageAnswer> {
   const target = page.query.get("target_id") ?? "";
   const of = target === "" ? {} : { target_id: target };
-  const list = await readEntries(page, { ...pageQueryOf(page), ...of, limit: SHOWN_ENTRIES });
+  const query = { ...pageQueryOf(page), ...of, limit: SHOWN_ENTRIES };
+  const { body: list } = await page.api(ENTRIES, { query });
   return showPage(
     <Layout page={page} title="Audit log" section="audit">
       {target === "" ? null : (
@@ -23,7 +25,7 @@ async function showAudit(page: OrganizationPageCall): Promise<PageAnswer> {
         page={page}
         label="Audit log"
         list={list}
-        columns={columnsOf(page, list.names)}
+        columns={columnsOf(page)}
         empty={list.next === null ? "No changes yet." : "None among the latest entries."}
       />
     </Layout>,
@@ -35,14 +37,14 @@ const SHOWN_CHANGES = "5";
 
 /** Last changes of a key, user or group, with a link to all. */
 export async function readChanges(page: OrganizationPageCall, id: string) {
-  const { data, names } = await readEntries(page, { target_id: id, limit: SHOWN_CHANGES });
+  const { body } = await page.api(ENTRIES, { query: { target_id: id, limit: SHOWN_CHANGES } });
   return (
     <Section id="changes" title="Who changed what">
       <RowTable
         label="Changes"
         class="stack latest"
-        columns={columnsOf(page, names)}
-        rows={data}
+        columns={columnsOf(page)}
+        rows={body.data}
         empty="No changes in the latest entries of the audit log."
       />
       <p>
@@ -54,14 +56,6 @@ export async function readChanges(page: OrganizationPageCall, id: string) {
 
 /** Pages of changed objects, by the type of the entry's target. */
 const PAGES: Readonly<Record<string, string>> = { key: "keys", user: "users", group: "groups" };
-
-/** Reads entries, with the names of users and groups that they have by id. */
-async function readEntries(page: OrganizationPageCall, query: Readonly<Record<string, string>>) {
-  const { body } = await page.api("GET /api/organizations/{organization}/audit", { query });
-  const ids = [...new Set(body.data.flatMap(listOwnerIds))];
-  const names = await page.options.store.readOwnerNames(page.organization.id, ids);
-  return { ...body, names };
-}
 
 const SHOWN_LINES = 2;
 
@@ -83,10 +77,7 @@ function Changes({ lines }: { lines: readonly string[] }) {
   );
 }
 
-function columnsOf(
-  { base, organization: { currency } }: OrganizationPageCall,
-  names: ReadonlyMap<string, string>,
-): RowTableColumns<Entry> {
+function columnsOf({ base, organization: { currency } }: OrganizationPageCall): RowTableColumns<Entry> {
   return [
     { label: "time", cell: ({ at }) => <Time at={at} /> },
     {
@@ -119,7 +110,7 @@ function columnsOf(
     },
     {
       label: "change",
-      cell: (entry) => <Changes lines={describeChanges(entry, currency, names)} />,
+      cell: (entry) => <Changes lines={describeChanges(entry, currency)} />,
     },
   ];
 }

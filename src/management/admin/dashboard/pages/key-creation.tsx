@@ -107,7 +107,7 @@ interface KeySnippetsProps {
 /** Snippets with the first model that the key may use. Calls no API: once the secret exists, nothing may prevent its page. */
 export function KeySnippets({ page, created, currency }: KeySnippetsProps) {
   const { allowed_models: models, key } = created;
-  const [model] = page.options.catalog().listFor({ currency, models });
+  const [model] = page.options.listModels({ currency, models });
   const endpoint = model === undefined ? "chat" : chooseEndpoint([...model.capabilities]);
   return (
     <>

@@ -58,7 +58,7 @@ export function Use({ page, currency, usage, requests }: UseProps & OwnUse) {
       {rows.length === 0 ? null : (
         <UsageTable id="by-model" title="By model" rows={rows} currency={currency} grouping={grouping} />
       )}
-      <LastRequests path={pathOf(page)} currency={currency} requests={requests} isOwn />
+      <LastRequests path={pathOf(page)} requests={requests} isOwn />
       {requests.length === 0 ? null : (
         <p>
           <a href={`${pathOf(page)}/requests`}>All your requests, and the status of your models</a>
@@ -104,15 +104,14 @@ export function UsageChart({ title, currency, usage, by }: UsageChartProps) {
 interface LastRequestsProps {
   /** Start of the paths of requests. */
   readonly path: string;
-  readonly currency: string;
   readonly requests: RequestPageView["data"];
   readonly isOwn?: boolean;
 }
 
 const ALL_REQUESTS = { filters: {}, last: null, columns: null } as const;
 
-export function LastRequests({ path, currency, requests, isOwn = false }: LastRequestsProps) {
-  const explored = { path: `${path}/requests`, choice: ALL_REQUESTS, currency, isOwn, requests };
+export function LastRequests({ path, requests, isOwn = false }: LastRequestsProps) {
+  const explored = { path: `${path}/requests`, choice: ALL_REQUESTS, isOwn, requests };
   return (
     <Section id="requests" title="Last requests">
       <RequestTable explored={explored} empty="No requests yet." />
@@ -125,7 +124,6 @@ export async function showOwnRequest(page: PageCall): Promise<PageAnswer> {
   const { body: request } = await page.api(`GET ${ME}/requests/{request}`, {
     query: await neighborsQuery(page),
   });
-  const organization = await page.options.store.getOrganization(request.organization_id);
   const { sentence, action } = request.explanation;
   return showPage(
     <Layout page={page} title="Request">
@@ -142,7 +140,7 @@ export async function showOwnRequest(page: PageCall): Promise<PageAnswer> {
           model: request.model ?? request.requested_model ?? "not read before the rejection",
         }}
       />
-      <RequestDetails request={request} currency={organization?.currency ?? ""} />
+      <RequestDetails request={request} />
       <p>
         <a href={pathOf(page)}>Back to your keys</a>
       </p>

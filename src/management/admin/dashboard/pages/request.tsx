@@ -38,7 +38,7 @@ export async function showRequest(page: OrganizationPageCall): Promise<PageAnswe
         )}
       </p>
       <Facts page={page} request={request} />
-      <RequestDetails request={request} currency={page.organization.currency} />
+      <RequestDetails request={request} />
     </Layout>,
   );
 }
@@ -47,17 +47,12 @@ export function isSuccess({ status, error_code: code }: Pick<RequestView, "statu
   return status !== null && status < 400 && code === null;
 }
 
-interface DetailsProps {
-  readonly request: ExplainedRequestView;
-  readonly currency: string;
-}
-
 /** Timeline, cost and checks. */
-export function RequestDetails({ request, currency }: DetailsProps) {
+export function RequestDetails({ request }: { request: ExplainedRequestView }) {
   return (
     <>
       <Timeline request={request} />
-      <Cost request={request} currency={currency} />
+      <Cost request={request} />
       <Checks request={request} />
     </>
   );
@@ -149,7 +144,8 @@ function formatQuantity({ tokens, uses }: Pick<CostPartView, "tokens" | "uses">)
   return tokens === null ? "" : formatCount(tokens);
 }
 
-function Cost({ request, currency }: { request: ExplainedRequestView; currency: string }) {
+function Cost({ request }: { request: ExplainedRequestView }) {
+  const { currency } = request;
   const { cost } = request.explanation;
   if (cost === null) return null;
   if (cost.parts.length === 0 && request.cost_microcents === 0) {

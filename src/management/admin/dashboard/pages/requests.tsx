@@ -1,9 +1,7 @@
 /** *Requests*: recent requests over time and one by one, of an organization or of one's own. */
 import { AdminError } from "../../admin-error.ts";
 import { describeProblems } from "../form.ts";
-import { readKeyNames } from "../../api/names.ts";
 import { openStream } from "../../api/usage-export.ts";
-import { parseOwnerId } from "../owner-texts.ts";
 import {
   type OrganizationPageCall,
   type PageAnswer,
@@ -34,24 +32,20 @@ interface Explored {
   /** Start of the organization's paths. */
   readonly base: string;
   readonly path: string;
-  readonly organizationId: string;
-  readonly currency: string;
   readonly isOwn: boolean;
 }
 
 function ofOrganization(page: OrganizationPageCall): Explored {
-  const { base, organization } = page;
-  const { id: organizationId, currency } = organization;
-  return { page, base, path: `${base}/requests`, organizationId, currency, isOwn: false };
+  const { base } = page;
+  return { page, base, path: `${base}/requests`, isOwn: false };
 }
 
-async function ofOwn(page: PageCall): Promise<Explored> {
-  const organizationId = page.params["organization"] ?? "";
-  const organization = await page.options.store.getOrganization(organizationId);
-  const base = `/organizations/${organizationId}`;
-  const currency = organization?.currency ?? "";
-  return { page, base, path: `${base}/me/requests`, organizationId, currency, isOwn: true };
+function ofOwn(page: PageCall): Explored {
+  const base = `/organizations/${organizationOf(page)}`;
+  return { page, base, path: `${base}/me/requests`, isOwn: true };
 }
+
+const organizationOf = ({ params }: PageCall) => params["organization"] ?? "";
 
 const listOf = ({ isOwn }: Explored) =>
   isOwn
@@ -67,11 +61,9 @@ async function showRequests(explored: Explored): Promise<PageAnswer> {
   const choice = readRequestChoice(page);
   const { list, counts, problem } = await tryToRead(explored, choice);
   const isFollowed = page.query.has("live");
-  const [catalog, models, names] = await Promise.all([
+  const [catalog, models] = await Promise.all([
     isOwn ? null : page.api("GET /api/catalog"),
     isOwn && !isFollowed ? readOwnHealth(page) : [],
-    // Never for one's own requests: the name of another's key would be told.
-    isOwn ? new Map<string, string>() : nameChosen(explored, choice),
   ]);
   return showPage(
     <Layout page={page} title={isOwn ? "Your requests" : "Requests"} section="requests">
@@ -79,7 +71,7 @@ async function showRequests(explored: Explored): Promise<PageAnswer> {
         path={path}
         choice={choice}
         values={counts?.values ?? NO_VALUES}
-        names={names}
+        names={counts?.filter_names ?? {}}
         models={catalog?.body.data.map((model) => model.id) ?? []}
         isOwn={isOwn}
       />
@@ -152,20 +144,6 @@ const NO_VALUES: RequestCountsView["values"] = {
   session: [],
 };
 
-/** Reads the names of the chosen key, user and group: they may have no request. */
-async function nameChosen(
-  { page, organizationId }: Explored,
-  { filters }: RequestChoice,
-): Promise<ReadonlyMap<string, string>> {
-  const owners = [filters.user_id, filters.group_id].flatMap((text) => parseOwnerId(text ?? "") ?? []);
-  const { store } = page.options;
-  const [keys, others] = await Promise.all([
-    readKeyNames(store, organizationId, [filters.key_id ?? null]),
-    store.readOwnerNames(organizationId, owners),
-  ]);
-  return new Map([...keys, ...others]);
-}
-
 interface RowsProps {
   readonly explored: Explored;
   readonly choice: RequestChoice;
@@ -193,11 +171,12 @@ const EXPORT_PAGE = "100";
 
 /** Downloads the filtered requests, read page by page while they are sent. */
 async function downloadRequests(explored: Explored): Promise<PageAnswer> {
-  const { page, organizationId } = explored;
+  const { page } = explored;
+  const organizationId = organizationOf(page);
   const filters = await queryOf(page, readRequestChoice(page));
   const lines = formatRequestsCsv(readAll(explored, filters));
   return {
-    text: await openStream(lines, page.options.reports.openExport(organizationId)),
+    text: await openStream(lines, page.options.openExport(organizationId)),
     headers: {
       "content-type": "text/csv; charset=utf-8",
       "content-disposition": `attachment; filename="requests-${organizationId}.csv"`,
@@ -226,12 +205,7 @@ export const requestPageRoutes: readonly PageRoute[] = [
   { method: "GET", path: PATH, runInOrganization: (page) => showRequests(ofOrganization(page)) },
   { method: "GET", path: `${PATH}.csv`, runInOrganization: (page) => downloadRequests(ofOrganization(page)) },
   { method: "GET", path: `${PATH}/:request`, runInOrganization: showRequest },
-  { method: "GET", path: OWN_PATH, ...own, run: async (page) => showRequests(await ofOwn(page)) },
-  {
-    method: "GET",
-    path: `${OWN_PATH}.csv`,
-    ...own,
-    run: async (page) => downloadRequests(await ofOwn(page)),
-  },
+  { method: "GET", path: OWN_PATH, ...own, run: (page) => showRequests(ofOwn(page)) },
+  { method: "GET", path: `${OWN_PATH}.csv`, ...own, run: (page) => downloadRequests(ofOwn(page)) },
   { method: "GET", path: `${OWN_PATH}/:request`, ...own, run: showOwnRequest },
 ];

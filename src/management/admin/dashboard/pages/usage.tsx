@@ -1,6 +1,5 @@
 /** *Usage*: figures of a range of days by key, user, group, model, tag or session; CSV. */
 import { AdminError } from "../../admin-error.ts";
-import { readKeyNames } from "../../api/names.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { describeProblems } from "../form.ts";
 import { daysIn, rangeBefore } from "../../../../shared/time/day-range.ts";
@@ -40,6 +39,8 @@ interface Shown {
   readonly before: readonly UsageRowView[];
   readonly completeFrom: string | null;
   readonly tags: UsageView["tag_combinations"];
+  /** Names of the key, user and group of the filters, by id. */
+  readonly names: UsageView["filter_names"];
   /** With health, by the unit of time; null: the figure is a sum. */
   readonly latency: readonly UsageRowView[] | null;
 }
@@ -59,8 +60,7 @@ async function readShown(page: OrganizationPageCall, choice: UsageChoice): Promi
   const before = isOfListedRequests(choice)
     ? []
     : (await readUsage(page, "day", { ...rangeBefore(range), ...filters })).data;
-  const { data: rows, complete_from: completeFrom, tag_combinations: tags } = usage;
-  return { choice, rows, before, completeFrom, tags, latency: null };
+  return { ...shownOf(choice, usage), before };
 }
 
 async function readLatency(
@@ -72,8 +72,12 @@ async function readLatency(
   const query = { ...range, ...filters, health: "true" };
   const usage = await readUsage(page, by, { ...query, top: LARGEST, order: "requests" });
   const { data: latency } = await readUsage(page, unit, query);
-  const { data: rows, complete_from: completeFrom, tag_combinations: tags } = usage;
-  return { choice, rows, before: [], completeFrom, tags, latency };
+  return { ...shownOf(choice, usage), latency };
+}
+
+function shownOf(choice: UsageChoice, usage: UsageView): Shown {
+  const { data: rows, complete_from: completeFrom, tag_combinations: tags, filter_names: names } = usage;
+  return { choice, rows, before: [], completeFrom, tags, names, latency: null };
 }
 
 /** Reads usage; problems of a filter are shown next to the fields. */
@@ -85,28 +89,30 @@ async function tryToRead(page: OrganizationPageCall): Promise<{ shown: Shown; pr
     if (!(error instanceof AdminError) || error.status !== 400) throw error;
     const tags = { kept: 0, most: 0, has_other: false, names: [] };
     return {
-      shown: { choice, rows: [], before: [], completeFrom: null, tags, latency: null },
+      shown: { choice, rows: [], before: [], completeFrom: null, tags, names: {}, latency: null },
       problem: describeProblems(error),
     };
   }
 }
 
 /** The choice with users and groups by their names. */
-async function describeChoice(page: OrganizationPageCall, choice: UsageChoice): Promise<UsageChoice> {
-  const [user, group] = await Promise.all([
-    describeWanted(page, choice.filters.user_id),
-    describeWanted(page, choice.filters.group_id),
-  ]);
-  return { ...choice, filters: { ...choice.filters, user_id: user, group_id: group } };
+function describeChoice({ names, choice }: Shown): UsageChoice {
+  const describe = (field: "user_id" | "group_id") => describeWanted(choice.filters[field], names);
+  return {
+    ...choice,
+    filters: { ...choice.filters, user_id: describe("user_id"), group_id: describe("group_id") },
+  };
+}
+
+/** A deleted key that is chosen is in no list. */
+function keysOf(names: Shown["names"]) {
+  return Object.entries(names).filter(([id]) => id.startsWith("key_"));
 }
 
 async function showUsage(page: OrganizationPageCall): Promise<PageAnswer> {
-  const asked = readUsageChoice(page);
-  const [{ shown, problem }, choice, keys, chosen, catalog] = await Promise.all([
+  const [{ shown, problem }, keys, catalog] = await Promise.all([
     tryToRead(page),
-    describeChoice(page, asked),
     nameKeys(page),
-    readKeyNames(page.options.store, page.organization.id, [asked.filters.key_id || null]),
     page.api("GET /api/catalog"),
   ]);
   const { currency } = page.organization;
@@ -115,8 +121,8 @@ async function showUsage(page: OrganizationPageCall): Promise<PageAnswer> {
     <Layout page={page} title="Usage" section="usage">
       <UsageFilters
         page={page}
-        choice={choice}
-        keys={new Map([...keys, ...chosen, ...keyNamesIn(shown.rows)])}
+        choice={describeChoice(shown)}
+        keys={new Map([...keys, ...keysOf(shown.names), ...keyNamesIn(shown.rows)])}
         models={[...models, ...shown.rows.map(({ model = null }) => model)]}
         tags={shown.tags.names}
       />
@@ -127,7 +133,7 @@ async function showUsage(page: OrganizationPageCall): Promise<PageAnswer> {
       {shown.rows.length === 0 ? (
         <p class="card empty">No usage in these days.</p>
       ) : shown.latency !== null ? (
-        <Latency page={page} choice={choice} rows={shown.rows} overTime={shown.latency} />
+        <Latency page={page} choice={shown.choice} rows={shown.rows} overTime={shown.latency} />
       ) : (
         <>
           <Charts shown={shown} currency={currency} />

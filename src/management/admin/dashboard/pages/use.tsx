@@ -85,7 +85,7 @@ export async function readUseOf(page: OrganizationPageCall, { filter, value }: U
           />
         </Section>
       )}
-      <LastRequests path={base} currency={organization.currency} requests={requests.body.data} />
+      <LastRequests path={base} requests={requests.body.data} />
       <p>
         <a href={filter === "upstream" ? `${base}/usage?by=upstream` : pathOf("usage", range)}>Usage</a> ·{" "}
         <a href={pathOf("requests")}>All requests</a> ·{" "}

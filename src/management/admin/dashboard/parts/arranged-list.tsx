@@ -4,7 +4,7 @@ import { LIMIT_STATES } from "../../schemas/arranged.ts";
 import { describeState } from "../../../../shared/settings/state.ts";
 import { labelLimit } from "../../../../shared/settings/limit-words.ts";
 import { amountText, formatCount, formatSumMoney } from "../../format.ts";
-import { describeWanted, fieldOfOwner, resolveOwners } from "../owner-texts.ts";
+import { fieldOfOwner, readWanted, resolveOwners } from "../owner-texts.ts";
 import type { OwnerKind } from "../../../../shared/stored/owner-kinds.ts";
 import type { OrganizationPageCall, PageCall } from "../page.ts";
 import type { LimitFiguresView, ListTotalView } from "../views.ts";
@@ -64,7 +64,7 @@ export async function readArranged<Item>(
     await Promise.all(
       kind.owners.map(async (owner) => [
         owner,
-        await describeWanted(page, page.query.get(fieldOfOwner(owner)) ?? ""),
+        await readWanted(page.api, owner, page.query.get(fieldOfOwner(owner)) ?? ""),
       ]),
     ),
   ) as ArrangedList<Item>["owners"];

@@ -163,7 +163,7 @@ function amountColumn(label: string, field: "spent_cents" | "cents" | "remaining
 /** Base URLs, models and snippets of a key. */
 export function FirstRequest({ page, status }: { page: PageCall; status: KeyStatus }) {
   const { currency, allowed_models: allowed } = status;
-  const models = page.options.catalog().listFor({ currency, models: allowed });
+  const models = page.options.listModels({ currency, models: allowed });
   const wanted = page.query.get("model") ?? "";
   const model = models.find(({ id }) => id === wanted) ?? models[0];
   return (

@@ -123,7 +123,6 @@ export function shownColumns({ columns }: Pick<RequestChoice, "columns">) {
 }
 
 interface RequestColumnsProps extends Explored {
-  readonly currency: string;
   readonly isOwn: boolean;
   readonly requests: readonly RequestView[];
 }
@@ -144,7 +143,7 @@ export function RequestTable({ explored, empty }: { explored: RequestColumnsProp
 
 /** The first column is the time, a link to the request. */
 function requestColumns(props: RequestColumnsProps): RowTableColumns<RequestView> {
-  const { path, choice, currency, isOwn, requests } = props;
+  const { path, choice, isOwn, requests } = props;
   const decimals = columnDecimals(requests.map((request) => request.cost_microcents));
   const shown = shownColumns(choice).filter(([, { isOfOthers }]) => !(isOwn && isOfOthers === true));
   return [
@@ -157,7 +156,7 @@ function requestColumns(props: RequestColumnsProps): RowTableColumns<RequestView
       ),
     },
     ...shown.map(([name, column]) => ({
-      label: name === "cost" ? `cost, ${currency}` : column.label,
+      label: name === "cost" ? `cost, ${requests[0]?.currency ?? ""}` : column.label,
       short: column.label,
       ...(column.kind && { kind: column.kind }),
       cell: (request: RequestView) => (

@@ -14,7 +14,7 @@ interface RequestFiltersProps {
   /** Values among the requests shown. */
   readonly values: ValuesView;
   /** Names of chosen keys, users and groups by id. */
-  readonly names: ReadonlyMap<string, string>;
+  readonly names: Readonly<Record<string, string>>;
   readonly models: readonly string[];
   /** True if the requests are of one user or key. */
   readonly isOwn: boolean;
@@ -98,7 +98,7 @@ function choicesOf(
   });
   const known = {
     ...(name === "model" ? Object.fromEntries(models.map((id) => [id, id])) : {}),
-    ...(name.endsWith("_id") ? Object.fromEntries(names) : {}),
+    ...(name.endsWith("_id") ? names : {}),
   };
   const first = name === "status" ? STATUSES : [];
   return new Map([
