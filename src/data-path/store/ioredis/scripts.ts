@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { ClientContext, Cluster, Redis, Result } from "ioredis";
 import { programFile } from "../../../shared/host/package-files.ts";
+import { checkBlock, checkCallers, isBlock } from "../redis/lua-blocks.ts";
 import { resolveMarkers } from "../redis/lua-text.ts";
 import {
   compileInput,
@@ -17,8 +18,6 @@ import {
 import { TextCommand } from "./text-command.ts";
 
 const INCLUDE = /^-- @include ([a-z-]+\.lua)\n/gm;
-/** First line of a block's contract. */
-const BLOCK = /^-- Reads: /m;
 
 type ScriptCommands<Context extends ClientContext> = {
   [Name in ScriptName]: (input: ScriptInput<(typeof SCRIPTS)[Name]>) => Result<unknown, Context>;
@@ -98,11 +97,16 @@ const LAYOUTS = new Map<string, ScriptLayout>(
  * Most included files declare functions and constants. The others are blocks, which run where they are included
  * because Redis would create a function again in each run. A block's header has its contract: `Reads`, the
  * caller's locals that it reads, `Changes`, those that it assigns or adds to. Its own locals end with it.
+ * @throws Error if a block or a script that includes it breaks the contract.
  */
 export function readScript(file: string, { resolve = true } = {}): string {
   const text = readFileSync(programFile(`data-path/store/lua/${file}`), "utf8");
-  const lua = resolveMarkers(text, LAYOUTS.get(file) ?? null);
+  const layout = LAYOUTS.get(file) ?? null;
+  const lua = resolveMarkers(text, layout);
   if (!resolve) return lua;
   const whole = lua.replace(INCLUDE, (_line, included: string) => readScript(`include/${included}`));
-  return BLOCK.test(text) ? `do\n${whole}end\n` : whole;
+  if (layout !== null) checkCallers(file, whole);
+  if (!isBlock(text)) return whole;
+  checkBlock(file, lua);
+  return `do\n${whole}end\n`;
 }
