@@ -1,6 +1,6 @@
 /** Pages name the cap that stops a key, whoever's it is, and lead to the field that changes it. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { cookieOf, createPageClient } from "../support/page-client.ts";
+import { cookieOf, createPageClient, formTokenOf } from "../support/page-client.ts";
 import {
   type AdminUnderTest,
   createApiKey,
@@ -32,6 +32,39 @@ beforeAll(async () => {
   });
 });
 afterAll(() => admin.stop());
+
+describe("the preview of a change of several", () => {
+  it.each(["day", "week", "month", "total"])(
+    "warns of a %s cap that its spend has reached",
+    async (period) => {
+      const pages = createPageClient(admin.url);
+      const cookie = await signIn(OPERATOR_TOKEN);
+      const form_token = formTokenOf(await pages.get("/organizations", cookie));
+      const preview = async (path: string, chosen: string, amount: string) => {
+        const form = {
+          form_token,
+          chosen,
+          action: "change",
+          set: "limits",
+          limits: `${period} cap ${amount}`,
+        };
+        return (await pages.post(`${path}/chosen`, form, { cookie })).text;
+      };
+      const own = `/organizations/${organization}`;
+      const name = { day: "daily", week: "weekly", month: "monthly", total: "total" }[period];
+      for (const [path, id] of [
+        [`${own}/keys`, key],
+        [`${own}/groups`, group],
+        ["/organizations", organization],
+      ] as const) {
+        expect(await preview(path, id, "0.04")).toContain(
+          `Its spend has reached this ${name} hard cap: requests return 402.`,
+        );
+        expect(await preview(path, id, "0.05")).not.toContain("requests return 402");
+      }
+    },
+  );
+});
 
 describe("a key that its group's cap stops", () => {
   const CAP =

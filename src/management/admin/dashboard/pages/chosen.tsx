@@ -1,9 +1,13 @@
 /** Changes several API keys, users or groups at once: what to change, then what will happen, then the change. */
 import { KEY_SETTINGS } from "../../../../shared/settings/key.ts";
-import { centsOf, type Limit } from "../../../../shared/settings/limits.ts";
+import { nameLimit } from "../../../../shared/settings/limit-words.ts";
+import type { Limit } from "../../../../shared/settings/limits.ts";
 import { isReached } from "../../../../shared/money/money.ts";
 import { describeState } from "../../../../shared/settings/state.ts";
 import { capitalize } from "../../../../shared/text/capitalize.ts";
+import { dayAt } from "../../../../shared/time/calendar.ts";
+import { addDays, MAX_DAYS } from "../../../../shared/time/day-range.ts";
+import { formatWindowStart } from "../../../../shared/time/periods.ts";
 import { AdminError } from "../../admin-error.ts";
 import { formatCountOf } from "../../format.ts";
 import { describeProblems, LIMIT_PARTS, NO_PROBLEMS, type Problems, splitProblems } from "../form.ts";
@@ -35,7 +39,7 @@ const MOST_CHOSEN = 100;
 /** A date that is left empty is removed, and none of these is kept. */
 const NOTHING = { [KEY_SETTINGS.expiresAtMs.apiName]: "unknown" };
 
-type Chosen = Readonly<Record<string, unknown>> & { readonly id: string; readonly name: string };
+type Chosen = Readonly<Record<string, unknown>> & Readonly<Record<"id" | "name" | "created_at", string>>;
 type Body = Readonly<Record<string, unknown>>;
 
 interface Step {
@@ -74,7 +78,7 @@ async function run(page: PageCall, kind: Kind): Promise<PageAnswer> {
   if (!isSwitch && settingsOf(step).length === 0) return showFields(step, NO_PROBLEMS);
   try {
     const body = isSwitch ? { [flagOf(kind)]: action === set } : await readChange(step);
-    return page.form.text("sure") === "yes" ? await apply(step, body) : showPreview(step, body);
+    return page.form.text("sure") === "yes" ? await apply(step, body) : await showPreview(step, body);
   } catch (error) {
     if (!(error instanceof AdminError) || error.status !== 400 || isSwitch) throw error;
     return showFields(step, splitProblems(error));
@@ -177,10 +181,10 @@ function Kept({ step: { page, rows } }: { step: Step }) {
   );
 }
 
-function showPreview(step: Step, body: Body): PageAnswer {
+async function showPreview(step: Step, body: Body): Promise<PageAnswer> {
   const { page, kind, rows } = step;
   const action = page.form.text("action");
-  const outcomes = new Map(rows.map((row) => [row, listOutcomes(step, row, body)]));
+  const outcomes = await readOutcomes(step, body);
   const changed = rows.filter((row) => (outcomes.get(row)?.length ?? 0) > 0).length;
   const isSwitch = typeof body[flagOf(kind)] === "boolean";
   const verb = capitalize(action);
@@ -233,6 +237,14 @@ function Outcomes({ texts }: { texts: readonly string[] }) {
   return texts.map((text) => <div>{text}</div>);
 }
 
+/** Lists what changes for each, with the caps that its spend has reached. */
+async function readOutcomes(step: Step, body: Body): Promise<ReadonlyMap<Chosen, readonly string[]>> {
+  const warningsOf = await readWarnings(step, body);
+  const withWarnings = (row: Chosen, texts: readonly string[]) =>
+    texts.length === 0 ? texts : [...texts, ...warningsOf(row)];
+  return new Map(step.rows.map((row) => [row, withWarnings(row, listOutcomes(step, row, body))]));
+}
+
 /** Formats "Monthly hard cap: 10.00 → 20.00 USD" for each changed setting. */
 function listOutcomes(step: Step, row: Chosen, body: Body): string[] {
   const { page, kind } = step;
@@ -244,21 +256,49 @@ function listOutcomes(step: Step, row: Chosen, body: Body): string[] {
   }
   const wanted = textsOfForm(kind.settings, page.form);
   const current = textsOf(kind.settings, row);
-  const outcomes = settingsOf(step).flatMap(({ path, row: setting }) => {
+  return settingsOf(step).flatMap(({ path, row: setting }) => {
     const [before, after] = [String(current[path] ?? ""), String(wanted[path] ?? "")];
     if (before === after || JSON.stringify(row[path]) === JSON.stringify(body[path])) return [];
     const unit = setting.kind.notation === "amount" ? ` ${page.organization?.currency ?? ""}` : "";
     const shown = (text: string) => (text === "" ? "none" : `${text}${unit}`);
     return [`${setting.label}: ${shown(before)} → ${shown(after)}`];
   });
-  return isStopping(row, body)
-    ? [...outcomes, "Its spend is above this cap: requests return 402."]
-    : outcomes;
 }
 
-function isStopping(row: Chosen, body: Body): boolean {
-  const cap = centsOf((body["limits"] ?? []) as readonly Limit[], { period: "month", kind: "cap" });
-  return cap !== null && isReached(cap, BigInt(Number(row["spent_microcents"] ?? 0)));
+/** Returns a function that warns of each wanted cap that an owner's spend has reached in the current window. */
+async function readWarnings(step: Step, body: Body): Promise<(row: Chosen) => readonly string[]> {
+  const limits = (body["limits"] ?? []) as readonly Limit[];
+  const caps: { readonly cap: Limit; readonly spent: Awaited<ReturnType<typeof readSpend>> }[] = [];
+  for (const cap of limits.filter(({ kind }) => kind === "cap")) {
+    caps.push({ cap, spent: await readSpend(step, cap) });
+  }
+  return ({ id }) =>
+    caps
+      .filter(({ cap, spent }) => isReached(cap.cents, spent.get(id) ?? 0n))
+      .map(({ cap }) => `Its spend has reached this ${nameLimit(cap)}: requests return 402.`);
+}
+
+/** Reads the spend in a period's current window by id; of a total since the first was created, at most a report's days. */
+async function readSpend(
+  { page, kind, rows }: Step,
+  { period }: Limit,
+): Promise<ReadonlyMap<string, bigint>> {
+  const today = dayAt(page.nowMs).name;
+  const created = rows.map((row) => row.created_at.slice(0, today.length)).toSorted()[0] ?? today;
+  const longest = addDays(today, 1 - MAX_DAYS);
+  const from = formatWindowStart(period, today) ?? (created > longest ? created : longest);
+  const call = "GET /api/organizations/{organization}/usage";
+  const { kind: group_by } = kind;
+  if (group_by !== "organization") {
+    const { body } = await page.api(call, { query: { from, group_by } });
+    return new Map(body.data.map((row) => [row[`${group_by}_id` as const] ?? "", row.cost_microcents]));
+  }
+  const spent = new Map<string, bigint>();
+  for (const { id } of rows) {
+    const { body } = await page.api(call, { params: { organization: id }, query: { from } });
+    spent.set(id, body.data[0]?.cost_microcents ?? 0n);
+  }
+  return spent;
 }
 
 async function apply(step: Step, body: Body): Promise<PageAnswer> {
