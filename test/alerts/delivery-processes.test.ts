@@ -26,6 +26,14 @@ afterAll(async () => {
 });
 
 describe("two processes that deliver", () => {
+  it("wait without an error while the other has the lease", async () => {
+    const key = await createHookedKey(test, receiver.url, { limits: monthLimits({ budget: 10 }) });
+    await spend(test, key, 10n * CENT);
+    const claimAs = (owner: string) => test.store.claimDelivery(key.organizationId, "webhook", owner, 60_000);
+    expect(await claimAs("one")).toMatchObject({ outcome: "claimed" });
+    expect(await claimAs("two")).toEqual({ outcome: "leased", waitMs: expect.any(Number) as number });
+  });
+
   it("send each alert of 500 charges at once exactly once, in the order in which they fired", async () => {
     const others = await Promise.all([connectStore(test.address), connectStore(test.address)]);
     for (const other of others) start({}, other);

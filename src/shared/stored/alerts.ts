@@ -130,8 +130,8 @@ export interface QueuedMessage {
 export type DeliveryClaim =
   | ClaimedDelivery
   | { readonly outcome: "idle" }
-  /** `held`: another process is attempting it. `waiting`: the next attempt is not due yet. */
-  | { readonly outcome: "opened" | "waiting"; readonly waitMs: number };
+  /** `leased`: another process is attempting it. `waiting`: the next attempt is not due yet. */
+  | { readonly outcome: "leased" | "waiting"; readonly waitMs: number };
 
 export interface FinishInput {
   readonly organizationId: string;

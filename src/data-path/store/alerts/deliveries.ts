@@ -39,7 +39,7 @@ export const createDeliveryStore = storeOf<DeliveryStore>({
     );
     const outcome = textAt(reply, OUTCOME);
     if (outcome === "idle") return { outcome };
-    if (outcome === "opened" || outcome === "waiting") {
+    if (outcome === "leased" || outcome === "waiting") {
       return { outcome, waitMs: integerAt(reply, AT.deliveryLater.waitMs) };
     }
     if (outcome !== "claimed") throw unknownOutcome(outcome);

@@ -3,7 +3,7 @@
 -- KEYS[1] courier             KEYS[2] outbox
 -- ARGV[1] owner: the process  ARGV[2] how long its lease lasts unless renewed, ms
 --
--- Reply: {'idle'}: nothing to deliver; {'held', wait ms}: another process has the lease; {'waiting', wait ms}: until the next
+-- Reply: {'idle'}: nothing to deliver; {'leased', wait ms}: by another process; {'waiting', wait ms}: until the next
 --   attempt; {'claimed', entry id, now ms, failed attempts, progress, alert}: alert as field, value, field, value …
 --
 -- Guarantees: while a lease is renewed, no other process gets the entry.
@@ -20,9 +20,9 @@ local entry = next_entry(outbox, state[1])
 if not entry then
   return { 'idle' }
 end
-local held_ms = milliseconds_until(state[3], now_ms)
-if state[2] and state[2] ~= owner and held_ms > 0 then
-  return { 'held', integer(held_ms) }
+local leased_ms = milliseconds_until(state[3], now_ms)
+if state[2] and state[2] ~= owner and leased_ms > 0 then
+  return { 'leased', integer(leased_ms) }
 end
 local wait_ms = milliseconds_until(state[4], now_ms)
 if wait_ms > 0 then
