@@ -246,9 +246,9 @@ export const ALARM_CASES: readonly AlarmCase[] = [
     description: "2 requests in five minutes were charged at the default price.",
   },
   {
-    alert: "GatewayHoldsReaped",
-    fault: { inference_gateway_reaped_holds_total: "0x5 4x15" },
-    calm: { inference_gateway_reaped_holds_total: "4x20" },
+    alert: "GatewayRequestsReaped",
+    fault: { inference_gateway_reaped_requests_total: "0x5 4x15" },
+    calm: { inference_gateway_reaped_requests_total: "4x20" },
     at: "15m",
     pendingAt: null,
     summary: "Dead workers left requests open; gw:10001 closed them",

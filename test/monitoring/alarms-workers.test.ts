@@ -32,7 +32,7 @@ describe(`with workers that are in trouble${SKIPPED_WHY}`, () => {
   afterAll(() => gate.release());
 
   itFires(prometheus, {
-    alert: "GatewayHoldsReaped",
+    alert: "GatewayRequestsReaped",
     when: "a worker dies with a request in flight, which another process closes",
     provoke: async () => {
       chat.upstream.answer({ kind: "events", events: [textChunk("a"), gate] });

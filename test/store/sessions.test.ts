@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createId } from "../../src/data-path/store/ids.ts";
 import { SESSION_IDLE_MS, SESSION_MS } from "../../src/data-path/store/management/sessions.ts";
-import { heldSessionsKey, sessionKey, sessionListKey } from "../../src/data-path/store/redis/keys.ts";
+import { ownSessionsKey, sessionKey, sessionListKey } from "../../src/data-path/store/redis/keys.ts";
 import type { PersonHolder } from "../../src/shared/stored/sessions.ts";
 import { connectStore, type StoreUnderTest, withTestStore } from "./fixture.ts";
 
@@ -157,11 +157,11 @@ describe("the list of sessions", () => {
     await under.store.createSession(others, person(organizationId, `anna of ${organizationId}`));
     const holder = holderIn(organizationId);
     const hashes = Array.from({ length: 25 }, newHash);
-    const held = heldSessionsKey(holder.type === "token" ? holder.tokenHash : digest(holder));
+    const own = ownSessionsKey(holder.type === "token" ? holder.tokenHash : digest(holder));
     for (const [number, hash] of hashes.entries()) {
       await under.store.createSession(hash, holder);
       // Sessions that begin in one millisecond are in the order of their hashes.
-      await under.client.zincrby(held, number - 25, hash);
+      await under.client.zincrby(own, number - 25, hash);
     }
     const found = await Promise.all(hashes.map((hash) => under.store.findSession(hash)));
     expect(found.map((record) => record !== null)).toEqual(hashes.map((_, number) => number >= 5));
@@ -169,7 +169,7 @@ describe("the list of sessions", () => {
     expect((await under.store.listSessions(organizationId, { limit: 100, after: null })).items).toHaveLength(
       21,
     );
-    expect(await under.client.zcard(held)).toBe(20);
+    expect(await under.client.zcard(own)).toBe(20);
   });
 });
 

@@ -24,9 +24,6 @@ const TIMED_OPERATIONS = [
   "timeMs",
 ];
 
-/** Published label of an operation that has another name here. */
-const LABELS: Readonly<Record<string, string>> = { openRecord: "hold" };
-
 /** Measures the latency of the store's operations and counts failures. */
 export class RedisMeter {
   readonly #series: ReadonlyMap<
@@ -37,9 +34,8 @@ export class RedisMeter {
   constructor({ redisLatency, redisErrors }: Pick<Metrics, "redisLatency" | "redisErrors">) {
     this.#series = new Map(
       TIMED_OPERATIONS.map((operation) => {
-        const labels = { operation: LABELS[operation] ?? operation };
-        const latency = redisLatency.series(labels);
-        const errors = redisErrors.series(labels);
+        const latency = redisLatency.series({ operation });
+        const errors = redisErrors.series({ operation });
         return [operation, { latency, errors }] as const;
       }),
     );

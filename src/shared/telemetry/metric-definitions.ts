@@ -143,10 +143,13 @@ export const METRICS = {
     "1 while the process can't reach Redis, otherwise 0.",
     ["process"],
   ),
-  requestsInFlight: gauge("inference_gateway_open_holds", "Metered requests in flight."),
+  requestsInFlight: gauge(
+    "inference_gateway_open_requests",
+    "Metered requests in flight; previously `inference_gateway_open_holds`.",
+  ),
   reaped: counter(
-    "inference_gateway_reaped_holds_total",
-    "Requests of a dead or stalled worker that another process closed.",
+    "inference_gateway_reaped_requests_total",
+    "Requests of a dead or stalled worker that another process closed; previously `inference_gateway_reaped_holds_total`.",
   ),
   spendFalls: counter(
     "inference_gateway_spend_falls_total",

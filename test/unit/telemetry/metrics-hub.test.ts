@@ -68,7 +68,7 @@ describe("MetricsHub", () => {
     const page = await startHub(workers).read();
     expect(sumOf(page, "inference_gateway_requests_total", REQUEST)).toBe(21);
     expect(sumOf(page, "inference_gateway_authz_duration_seconds_count")).toBe(2);
-    expect(sumOf(page, "inference_gateway_open_holds")).toBe(6);
+    expect(sumOf(page, "inference_gateway_open_requests")).toBe(6);
     expect(sumOf(page, "inference_gateway_workers_reporting")).toBe(2);
     expect(sumOf(page, "inference_gateway_build_info", { version: "1.2.3" })).toBe(1);
   });
@@ -87,7 +87,7 @@ describe("MetricsHub", () => {
     }
     const page = await read();
     expect(sumOf(page, "inference_gateway_requests_total", REQUEST)).toBe(7);
-    expect(sumOf(page, "inference_gateway_open_holds")).toBe(0);
+    expect(sumOf(page, "inference_gateway_open_requests")).toBe(0);
     expect(sumOf(page, "inference_gateway_worker_restarts_total")).toBe(2);
   });
 

@@ -23,13 +23,6 @@ describe("RedisMeter", () => {
     );
   });
 
-  it("publishes the opening of a record as `hold`", async () => {
-    const metrics = createMetrics();
-    new RedisMeter(metrics).ended("openRecord", 2, true);
-    expect(await values(metrics.redisErrors, "hold")).toMatchObject([{ value: 1 }]);
-    expect(await values(metrics.redisErrors, "openRecord")).toEqual([]);
-  });
-
   it("leaves out operations that read whole lists", async () => {
     const metrics = createMetrics();
     new RedisMeter(metrics).ended("listKeys", 900, true);

@@ -7,7 +7,7 @@ import * as z from "zod";
 import type { StoreContext } from "../context.ts";
 import { isId } from "../ids.ts";
 import { timeMs } from "../redis/clock.ts";
-import { heldSessionsKey, knownRoleKey, sessionKey, sessionListKey } from "../redis/keys.ts";
+import { ownSessionsKey, knownRoleKey, sessionKey, sessionListKey } from "../redis/keys.ts";
 import { type Operations, storeOf } from "../run.ts";
 import {
   PERSON_ROLES,
@@ -59,11 +59,11 @@ const operations: Operations<SessionStore> = {
     const endsAtMs = createdAtMs + SESSION_MS;
     const record = { holder, createdAtMs, seenAtMs: createdAtMs, endsAtMs };
     // The list entry comes first: every session that is signed in can be seen and ended.
-    const held = heldSessionsKey(digestOf(holder));
+    const own = ownSessionsKey(digestOf(holder));
     await list(context, sessionListKey(organizationOf(holder)), { hash, endsAtMs, nowMs: createdAtMs });
-    await list(context, held, { hash, endsAtMs, nowMs: createdAtMs });
+    await list(context, own, { hash, endsAtMs, nowMs: createdAtMs });
     await context.client.set(sessionKey(hash), JSON.stringify(record), "PX", SESSION_IDLE_MS);
-    const surplus = await context.client.zrange(held, "0", String(-1 - MAX_SESSIONS));
+    const surplus = await context.client.zrange(own, "0", String(-1 - MAX_SESSIONS));
     for (const oldest of surplus) await operations.endSession(context, oldest);
     return { hash, ...record };
   },
@@ -87,7 +87,7 @@ const operations: Operations<SessionStore> = {
     const ended = await context.client.del(sessionKey(hash));
     if (record !== null) {
       await context.client.zrem(sessionListKey(organizationOf(record.holder)), hash);
-      await context.client.zrem(heldSessionsKey(digestOf(record.holder)), hash);
+      await context.client.zrem(ownSessionsKey(digestOf(record.holder)), hash);
     }
     return ended === 1;
   },

@@ -141,7 +141,7 @@ export const sessionListKey = (organizationId: string | null): string =>
  * Sorted set: the same for one person or token, on every host. @param holder `digestOf` in
  * `management/sessions.ts`.
  */
-export const heldSessionsKey = (holder: string): string => `igw:held-sessions:${holder}`;
+export const ownSessionsKey = (holder: string): string => `igw:own-sessions:${holder}`;
 /** String: role of an identity at its last sign-in with an identity provider. */
 export const knownRoleKey = (sha256Hex: string): string => `igw:known-role:${sha256Hex}`;
 /** Stream: one audit log of an organization, or the operator's (null). */

@@ -14,7 +14,7 @@ import {
   streamClosed,
 } from "./frames.ts";
 import type { FrameGuards } from "./frame-guards.ts";
-import { HeldBytes } from "./held-bytes.ts";
+import { IncompleteBytes } from "./incomplete-bytes.ts";
 import { readDependency, withoutPadding } from "./header-collector.ts";
 import { CONNECTION_WINDOW_BYTES, MAX_CONCURRENT_STREAMS } from "./limits.ts";
 import type { CallSender } from "./call-sender.ts";
@@ -44,7 +44,7 @@ export class FrameRouter implements CallHost {
   readonly writer: TurnWriter;
   readonly sendWindow = new SendWindow(DEFAULT_WINDOW_BYTES);
   readonly maxMessageBytes: number;
-  readonly held = new HeldBytes();
+  readonly incomplete = new IncompleteBytes();
   readonly #peer: PeerSettings;
   readonly #guards: FrameGuards;
   readonly #events: CallEvents;

@@ -3,7 +3,7 @@ import { GRPC_STATUS, type GrpcStatusCode } from "./grpc-status.ts";
 import type { CallHeaders } from "./call-headers.ts";
 import { ReceiveWindow } from "./flow-control.ts";
 import { ERROR, type ErrorCode, formatWindowUpdate } from "./frames.ts";
-import type { HeldBytes, Holder } from "./held-bytes.ts";
+import type { IncompleteBytes, IncompleteCall } from "./incomplete-bytes.ts";
 import { encodeHeaderBlock } from "./hpack.ts";
 import { QUEUED_SHARE_BYTES, STREAM_WINDOW_BYTES } from "./limits.ts";
 import { CallSender, type SendHost } from "./call-sender.ts";
@@ -22,7 +22,7 @@ export interface GrpcCallListener {
 export interface CallHost extends SendHost {
   readonly maxMessageBytes: number;
   /** Counter of the bytes of incomplete messages over all streams. */
-  readonly held: HeldBytes;
+  readonly incomplete: IncompleteBytes;
   /** True if the unread replies of all streams together exceed the limit. */
   readonly isFull: boolean;
   /** Call when our side has ended; resets the stream if the peer does not end its side soon. */
@@ -40,7 +40,7 @@ const OK_TRAILERS = encodeHeaderBlock([["grpc-status", "0"]]);
 type StreamState = "open" | "remote end" | "closed";
 
 /** HTTP/2 stream with its gRPC call: messages in both directions, and one status at the end. */
-export class GrpcCall implements Holder {
+export class GrpcCall implements IncompleteCall {
   readonly id: number;
   readonly headers: CallHeaders;
   readonly sender: CallSender;
@@ -55,7 +55,7 @@ export class GrpcCall implements Holder {
   readonly #reader: GrpcFrameReader;
   #listener: GrpcCallListener | null = null;
   #receivedBytes = 0;
-  #heldBytes = 0;
+  #incompleteBytes = 0;
   /** Messages that wait while the listener is paused. */
   #buffered: Buffer[] = [];
   /** Part of the window that is withheld while the listener is paused, or other streams come first. */
@@ -85,8 +85,8 @@ export class GrpcCall implements Holder {
     return this.#state !== "open";
   }
 
-  get heldBytes(): number {
-    return this.#heldBytes;
+  get incompleteBytes(): number {
+    return this.#incompleteBytes;
   }
 
   get isPaused(): boolean {
@@ -148,17 +148,17 @@ export class GrpcCall implements Holder {
   /** Pauses delivery until `resume`, and gives the peer no more window. */
   pause(): void {
     this.#isPaused = true;
-    if (this.#heldBytes > 0) this.#host.held.wake();
+    if (this.#incompleteBytes > 0) this.#host.incomplete.wake();
   }
 
   resume(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
-    this.giveBackHeld();
+    this.giveBackWithheld();
     this.#handOver(this.#buffered.splice(0));
   }
 
-  giveBackHeld(): void {
+  giveBackWithheld(): void {
     const withheld = this.#withheldBytes;
     this.#withheldBytes = 0;
     this.#giveBack(withheld);
@@ -181,7 +181,7 @@ export class GrpcCall implements Holder {
       this.fail(GRPC_STATUS.resourceExhausted, error.message);
       return;
     }
-    if (!this.#hold(this.#reader.pendingBytes)) return;
+    if (!this.#countIncomplete(this.#reader.pendingBytes)) return;
     this.#giveBack(frameBytes);
     this.#handOver(messages);
   }
@@ -219,19 +219,19 @@ export class GrpcCall implements Holder {
   #forget(): void {
     this.#buffered = [];
     this.#reader.drop();
-    this.#hold(0);
+    this.#countIncomplete(0);
   }
 
   /** Counts the bytes of an incomplete message. Returns false if there are too many, and then fails the call. */
-  #hold(bytes: number): boolean {
-    const { held } = this.#host;
-    const before = this.#heldBytes;
+  #countIncomplete(bytes: number): boolean {
+    const { incomplete } = this.#host;
+    const before = this.#incompleteBytes;
     if (bytes === before) return true;
-    this.#heldBytes = bytes;
-    if (bytes < before) held.release(this, before);
+    this.#incompleteBytes = bytes;
+    if (bytes < before) incomplete.release(this, before);
     if (bytes === 0) return true;
-    held.add(this, bytes < before ? bytes : bytes - before);
-    if (!held.isFull) return true;
+    incomplete.add(this, bytes < before ? bytes : bytes - before);
+    if (!incomplete.isFull) return true;
     this.fail(GRPC_STATUS.resourceExhausted, "too many messages have begun and none is whole");
     return false;
   }
@@ -245,7 +245,7 @@ export class GrpcCall implements Holder {
   }
 
   #giveBack(bytes: number): void {
-    if (this.#isPaused || (this.#heldBytes > 0 && !this.#host.held.mayGrow(this))) {
+    if (this.#isPaused || (this.#incompleteBytes > 0 && !this.#host.incomplete.mayGrow(this))) {
       this.#withheldBytes += bytes;
       return;
     }

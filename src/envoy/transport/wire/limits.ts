@@ -12,12 +12,12 @@ export const CONNECTION_WINDOW_BYTES = 64 * MEBIBYTE;
  * Bytes of incomplete messages over all streams of a connection, above which only one stream at a time gets
  * more window.
  */
-export const HELD_BYTES = 64 * MEBIBYTE;
+export const INCOMPLETE_BYTES = 64 * MEBIBYTE;
 /**
  * Bytes above which a call that adds to them fails: two hundred large messages have started at once, and none
  * is complete.
  */
-export const MAX_HELD_BYTES = 256 * MEBIBYTE;
+export const MAX_INCOMPLETE_BYTES = 256 * MEBIBYTE;
 export const MAX_FRAME_BYTES = MEBIBYTE;
 /** Every request in flight needs a stream or two; Envoy opens another connection for more. */
 export const MAX_CONCURRENT_STREAMS = 16_384;

@@ -1,15 +1,15 @@
 import { ShortLivedMap } from "../../../shared/collections/short-lived-map.ts";
-import { HELD_BYTES, MAX_HELD_BYTES } from "./limits.ts";
+import { INCOMPLETE_BYTES, MAX_INCOMPLETE_BYTES } from "./limits.ts";
 
 /** Stream with an incomplete message. */
-export interface Holder {
+export interface IncompleteCall {
   readonly id: number;
   /** Received bytes of that message. */
-  readonly heldBytes: number;
+  readonly incompleteBytes: number;
   /** True if its listener is paused: the stream is skipped when choosing the next one. */
   readonly isPaused: boolean;
   /** Gives back the withheld window, if there is space now. */
-  giveBackHeld(): void;
+  giveBackWithheld(): void;
 }
 
 /**
@@ -18,41 +18,41 @@ export interface Holder {
  * then the next stream continues. Bounding the connection's own window would also limit memory, but the
  * streams that fill it would wait for each other for ever.
  */
-export class HeldBytes {
+export class IncompleteBytes {
   /** Streams in the order in which their messages started. */
-  readonly #holders = new ShortLivedMap<number, Holder>();
+  readonly #calls = new ShortLivedMap<number, IncompleteCall>();
   #bytes = 0;
 
   /** True if a call that adds bytes must fail. */
   get isFull(): boolean {
-    return this.#bytes > MAX_HELD_BYTES;
+    return this.#bytes > MAX_INCOMPLETE_BYTES;
   }
 
   /** Counts additional bytes of a stream. */
-  add(holder: Holder, bytes: number): void {
+  add(call: IncompleteCall, bytes: number): void {
     this.#bytes += bytes;
-    if (this.#holders.get(holder.id) === undefined) this.#holders.set(holder.id, holder);
+    if (this.#calls.get(call.id) === undefined) this.#calls.set(call.id, call);
   }
 
   /** Call when its message is complete, or the stream has ended. */
-  release(holder: Holder, bytes: number): void {
-    if (!this.#holders.delete(holder.id)) return;
+  release(call: IncompleteCall, bytes: number): void {
+    if (!this.#calls.delete(call.id)) return;
     this.#bytes -= bytes;
     this.wake();
   }
 
   /** Lets the next stream continue. */
   wake(): void {
-    for (const waiting of this.#holders.values()) {
-      if (!waiting.isPaused && this.mayGrow(waiting)) waiting.giveBackHeld();
+    for (const waiting of this.#calls.values()) {
+      if (!waiting.isPaused && this.mayGrow(waiting)) waiting.giveBackWithheld();
     }
   }
 
   /** Returns whether a stream may receive more. */
-  mayGrow(holder: Holder): boolean {
-    if (this.#bytes <= HELD_BYTES) return true;
-    for (const first of this.#holders.values()) {
-      if (!first.isPaused) return first === holder;
+  mayGrow(call: IncompleteCall): boolean {
+    if (this.#bytes <= INCOMPLETE_BYTES) return true;
+    for (const first of this.#calls.values()) {
+      if (!first.isPaused) return first === call;
     }
     return false;
   }

@@ -3,7 +3,11 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { PROCESS } from "../../../src/envoy/messages/codec.ts";
 import { ERROR, FLAG, formatFrame, formatReset, FRAME } from "../../../src/envoy/transport/wire/frames.ts";
-import { HELD_BYTES, MAX_HELD_BYTES, STREAM_WINDOW_BYTES } from "../../../src/envoy/transport/wire/limits.ts";
+import {
+  INCOMPLETE_BYTES,
+  MAX_INCOMPLETE_BYTES,
+  STREAM_WINDOW_BYTES,
+} from "../../../src/envoy/transport/wire/limits.ts";
 import { waitFor } from "../../support/wait.ts";
 import { formatCall, formatGreeting, formatMessage, WireClient } from "../../support/wire-client.ts";
 import { startWireServer, type WireServer } from "./wire-server.ts";
@@ -89,8 +93,8 @@ describe("messages that are not whole", () => {
     for (const { id } of uploads) {
       await waitFor("an answer", () => client.messages(id).length === 1);
     }
-    expect(most).toBeLessThanOrEqual(HELD_BYTES + CALLS * STREAM_WINDOW_BYTES + MESSAGE_BYTES);
-    expect(most).toBeGreaterThan(HELD_BYTES);
+    expect(most).toBeLessThanOrEqual(INCOMPLETE_BYTES + CALLS * STREAM_WINDOW_BYTES + MESSAGE_BYTES);
+    expect(most).toBeGreaterThan(INCOMPLETE_BYTES);
   });
 
   it("let the next one grow when the first is reset", async () => {
@@ -103,7 +107,7 @@ describe("messages that are not whole", () => {
   });
 
   it("fail the calls that begin beyond all bounds, and no other", async () => {
-    const uploads = createUploads(MAX_HELD_BYTES / STREAM_WINDOW_BYTES + 1);
+    const uploads = createUploads(MAX_INCOMPLETE_BYTES / STREAM_WINDOW_BYTES + 1);
     for (const upload of uploads) await upload.begin();
     const last = uploads.at(-1);
     expect(await client.waitForStatus(last?.id ?? 0)).toBe("8");
