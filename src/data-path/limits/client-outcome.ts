@@ -1,5 +1,5 @@
 /** Response that the client of a recent request got, for all outcomes. */
-import { type ErrorCode, GatewayError } from "../../shared/contract/errors.ts";
+import { CAP_CODES, type ErrorCode, GatewayError } from "../../shared/contract/errors.ts";
 import type { AdmissionDecision } from "../../shared/stored/decision.ts";
 import type { RecentRequest } from "../../shared/stored/reporting.ts";
 
@@ -19,10 +19,10 @@ const CODES: Readonly<Record<Exclude<AdmissionDecision, "admitted">, ErrorCode>>
   rate_limited: "rate_limit_exceeded",
   token_rate_limited: "token_rate_limit_exceeded",
   concurrency_limited: "concurrency_limit_exceeded",
-  key_cap_reached: "hard_cap_reached",
-  user_cap_reached: "user_hard_cap_reached",
-  group_cap_reached: "group_hard_cap_reached",
-  organization_cap_reached: "org_hard_cap_reached",
+  key_cap_reached: CAP_CODES.key,
+  user_cap_reached: CAP_CODES.user,
+  group_cap_reached: CAP_CODES.group,
+  organization_cap_reached: CAP_CODES.organization,
 };
 
 export function clientOutcomeOf({

@@ -2,7 +2,7 @@
  * Error 402 of a reached hard cap: its scope, amount, spend and window, and what to do. Redis decides, in the
  * same step as the rest of an admission or of `openRecord`; this file only builds the error.
  */
-import { type ErrorCode, GatewayError } from "../../shared/contract/errors.ts";
+import { CAP_CODES, GatewayError } from "../../shared/contract/errors.ts";
 import { ceilCents, formatCents, isReached, remainingUnder, wholeCents } from "../../shared/money/money.ts";
 import { describeWindow, formatWindowEnd } from "../../shared/time/periods.ts";
 import type { DashboardAddress } from "../../shared/contract/pages.ts";
@@ -67,22 +67,17 @@ export interface ReachedCap {
   readonly affordable?: Affordable | null;
 }
 
-interface ScopeWords {
-  readonly code: ErrorCode;
-  /** Name of the place where the cap is raised, if the dashboard's address is not configured. */
-  readonly raise: string;
-}
-
-const SCOPES: Readonly<Record<LimitScope, ScopeWords>> = {
-  key: { code: "hard_cap_reached", raise: "Raise the cap on the API keys page" },
-  user: { code: "user_hard_cap_reached", raise: "Raise the cap on the Users page" },
-  group: { code: "group_hard_cap_reached", raise: "Raise the cap on the Groups page" },
-  organization: { code: "org_hard_cap_reached", raise: "Raise it in the organization's inference settings" },
+/** Where the cap is raised, if the dashboard's address is not configured. */
+const RAISES: Readonly<Record<LimitScope, string>> = {
+  key: "Raise the cap on the API keys page",
+  user: "Raise the cap on the Users page",
+  group: "Raise the cap on the Groups page",
+  organization: "Raise it in the organization's inference settings",
 };
 
 /** Returns the scope of a cap's error code; null for other codes and sessions. */
 export function capScopeOf(code: string | null): LimitScope | null {
-  return LIMIT_SCOPES.find((scope) => SCOPES[scope].code === code) ?? null;
+  return LIMIT_SCOPES.find((scope) => CAP_CODES[scope] === code) ?? null;
 }
 
 /**
@@ -92,7 +87,7 @@ export function capScopeOf(code: string | null): LimitScope | null {
 export function createCapError(cap: ReachedCap, dashboard: DashboardAddress): GatewayError {
   const isHidden = isHiddenFromClients(cap);
   const described = isHidden ? describeHidden(cap) : `${describeCap(cap)}${describeAffordable(cap)}`;
-  return new GatewayError(SCOPES[cap.scope].code, {
+  return new GatewayError(CAP_CODES[cap.scope], {
     message: `${described} ${describeRemedy(cap, dashboard)}`,
     fields: {
       scope: cap.scope,
@@ -186,7 +181,7 @@ function canWaitHelp(cap: ReachedCap): boolean {
 }
 
 function describeRaise(cap: ReachedCap, dashboardUrl: string | null): string {
-  if (dashboardUrl === null) return SCOPES[cap.scope].raise;
+  if (dashboardUrl === null) return RAISES[cap.scope];
   return `Raise the cap on ${dashboardUrl}${formatLimitPath(cap)}`;
 }
 

@@ -1,4 +1,4 @@
-import type { GatewayError } from "../../shared/contract/errors.ts";
+import { CAP_CODES, type GatewayError } from "../../shared/contract/errors.ts";
 import type { Shrunk } from "../limits/spend-cap.ts";
 import { scrub } from "../../shared/text/scrub.ts";
 import { SHRUNK_CHECK } from "../limits/request-status.ts";
@@ -8,10 +8,7 @@ import type { Check } from "../../shared/stored/reporting.ts";
 const NAMES: Readonly<Record<string, string>> = {
   concurrency_limit_exceeded: "concurrency",
   session_cap_reached: "session_cap",
-  hard_cap_reached: "key_hard_cap",
-  user_hard_cap_reached: "user_hard_cap",
-  group_hard_cap_reached: "group_hard_cap",
-  org_hard_cap_reached: "organization_hard_cap",
+  ...Object.fromEntries(Object.entries(CAP_CODES).map(([scope, code]) => [code, `${scope}_hard_cap`])),
   model_not_found: "model",
   model_not_allowed: "model",
   model_not_available_in_currency: "model",

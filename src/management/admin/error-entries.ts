@@ -1,5 +1,11 @@
 /** Error reference: an entry for each code, with its text for the documentation and the dashboard. */
-import { ERRORS, type ErrorCode, GatewayError, type OwnCode } from "../../shared/contract/errors.ts";
+import {
+  CAP_CODES,
+  ERRORS,
+  type ErrorCode,
+  GatewayError,
+  type OwnCode,
+} from "../../shared/contract/errors.ts";
 import { ADMIN_ERRORS, AdminError, type AdminErrorCode, adminEntryOf } from "./admin-error.ts";
 
 export interface ErrorEntry {
@@ -24,7 +30,11 @@ type Retry = "yes" | "later" | "no";
 
 type Code = OwnCode | AdminErrorCode;
 
-const ASK_FOR_A_CAP = "Ask an admin of your organization to raise the cap.";
+/** Returns the same for each code of a reached cap. */
+function ofCaps<Same>(same: Same): Readonly<Record<string, Same>> {
+  return Object.fromEntries(Object.values(CAP_CODES).map((code) => [code, same]));
+}
+
 const ASK_FOR_A_LIMIT = "or ask an admin of your organization for a higher limit.";
 const NAMED_FIELD = "Correct the field in `param`.";
 const PERSISTS = "If it persists, contact the operator.";
@@ -37,10 +47,7 @@ const REMEDIES: Readonly<Partial<Record<Code, string>>> = {
   unsupported_parameter: "Leave out the field in `param`.",
   endpoint_not_available_for_model: "`GET /v1/models` lists its `supported_endpoints`.",
   invalid_api_key: "Copy all of it, from `sk-igw-` on, or ask an admin for another key.",
-  hard_cap_reached: ASK_FOR_A_CAP,
-  user_hard_cap_reached: ASK_FOR_A_CAP,
-  group_hard_cap_reached: ASK_FOR_A_CAP,
-  org_hard_cap_reached: ASK_FOR_A_CAP,
+  ...ofCaps("Ask an admin of your organization to raise the cap."),
   session_cap_reached: "End this run, or ask an admin of your organization to raise the session cap.",
   key_disabled: "Ask an admin to enable it, or use another key.",
   key_expired: "Ask an admin to extend it, or use another key.",
@@ -74,10 +81,7 @@ const REMEDIES: Readonly<Partial<Record<Code, string>>> = {
 };
 
 const RETRIES: Readonly<Partial<Record<Code, Retry>>> = {
-  hard_cap_reached: "later",
-  user_hard_cap_reached: "later",
-  group_hard_cap_reached: "later",
-  org_hard_cap_reached: "later",
+  ...ofCaps("later" as const),
   session_cap_reached: "later",
   key_disabled: "later",
   key_expired: "later",

@@ -47,7 +47,7 @@ export function limitNameOf(alert: Pick<AlertRecord, "period" | "kind">): string
 }
 
 /** Returns the kind of limit; alerts use the published word for a cap. */
-function limitKindOf({ kind }: Pick<AlertRecord, "kind">): LimitKind {
+export function limitKindOf({ kind }: Pick<AlertRecord, "kind">): LimitKind {
   return kind === "budget" || kind === "budget_forecast" ? "budget" : "cap";
 }
 

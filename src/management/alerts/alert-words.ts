@@ -3,6 +3,7 @@ import { wholeCents } from "../../shared/money/money.ts";
 import {
   type AlertWords,
   cleanName,
+  limitKindOf,
   limitNameOf,
   limitPathOf,
   nameSubject,
@@ -10,9 +11,10 @@ import {
 } from "./alert-names.ts";
 import { describeWatchedMessage, watchedPathOf } from "./watch-words.ts";
 import { capitalize } from "../../shared/text/capitalize.ts";
-import { LIMIT_PERIODS } from "../../shared/settings/limits.ts";
+import { KIND_WORDS, LIMIT_PERIODS } from "../../shared/settings/limits.ts";
 import { LIMIT_SCOPES } from "../../shared/stored/decision.ts";
 import type { AlertMessage, AlertRecord } from "../../shared/stored/alerts.ts";
+import { formatMonthName } from "../../shared/time/calendar.ts";
 import { formatWindowEnd } from "../../shared/time/periods.ts";
 
 type Alerts = AlertMessage["alerts"];
@@ -159,8 +161,9 @@ function isOfLimit(alert: AlertRecord, limit: AlertRecord): boolean {
 
 /** Returns the limit's name with the month: "November 2026 budget". */
 function nameLimitOfWindow(alert: AlertRecord): string {
-  const name = limitNameOf(alert);
-  return alert.period === "month" ? name.replace("monthly", nameWindow(alert).replace("in ", "")) : name;
+  const { period, windowStart, month } = alert;
+  if (period !== "month") return limitNameOf(alert);
+  return `${formatMonthName((windowStart ?? month).slice(0, "2026-11".length))} ${KIND_WORDS[limitKindOf(alert)]}`;
 }
 
 /** Returns "2026-12-01 00:00 UTC"; null: never. */

@@ -238,6 +238,14 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
+/** Error code of a reached cap, by scope; names of checks and labels of metrics are made of the scope. */
+export const CAP_CODES = {
+  key: "hard_cap_reached",
+  user: "user_hard_cap_reached",
+  group: "group_hard_cap_reached",
+  organization: "org_hard_cap_reached",
+} as const satisfies Readonly<Record<string, ErrorCode>>;
+
 /** All codes of the gateway that clients may read: the list is closed, so a code may be a metric label. */
 export type OwnCode = ErrorCode | "context_length_exceeded";
 

@@ -5,7 +5,7 @@
 import { formatOwnerPath, type LimitSubject, type PageOwner } from "../contract/pages.ts";
 import { capitalize } from "../text/capitalize.ts";
 import { describeWindow, PERIODS } from "../time/periods.ts";
-import type { LimitKind, LimitPeriod } from "./limits.ts";
+import { KIND_WORDS, type LimitKind, type LimitPeriod } from "./limits.ts";
 
 /** Limit and its owner. */
 export interface NamedLimit {
@@ -51,7 +51,7 @@ export function labelLimit({ period, kind }: Pick<NamedLimit, "period" | "kind">
 
 /** Returns "weekly hard cap", "total budget", for sentences. */
 export function nameLimit({ period, kind }: Pick<NamedLimit, "period" | "kind">): string {
-  return `${PERIODS[period].adjective} ${kind === "cap" ? "hard cap" : kind}`;
+  return `${PERIODS[period].adjective} ${KIND_WORDS[kind]}`;
 }
 
 /** Returns "50.13 USD spent in November 2026". */

@@ -14,6 +14,8 @@ export const MAX_ALERTS = 5;
 
 export const LIMIT_KINDS = ["cap", "budget"] as const;
 export type LimitKind = (typeof LIMIT_KINDS)[number];
+/** "weekly hard cap" */
+export const KIND_WORDS = { cap: "hard cap", budget: "budget" } as const;
 
 /** A type instead of an interface, so that it is a value of the audit log. */
 export type Limit = {

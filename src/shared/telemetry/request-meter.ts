@@ -1,5 +1,5 @@
 /** Metrics and log line of each request, written once at its end. */
-import type { OwnCode } from "../contract/errors.ts";
+import { CAP_CODES, type OwnCode } from "../contract/errors.ts";
 import { LIMIT_PERIODS, type LimitPeriod } from "../settings/limits.ts";
 import { TOKEN_KINDS, TOKEN_NAMES, type TokenUsage } from "../usage/token-usage.ts";
 import type { Metrics } from "./metrics.ts";
@@ -81,12 +81,9 @@ const REFUSALS: ReadonlyMap<OwnCode, string> = new Map([
   ["buffer_limit_exceeded", "buffers"],
 ]);
 /** Codes of caps, which are counted by period. */
-const CAP_REFUSALS: ReadonlyMap<OwnCode, string> = new Map([
-  ["hard_cap_reached", "key_cap"],
-  ["user_hard_cap_reached", "user_cap"],
-  ["group_hard_cap_reached", "group_cap"],
-  ["org_hard_cap_reached", "organization_cap"],
-]);
+const CAP_REFUSALS: ReadonlyMap<OwnCode, string> = new Map(
+  Object.entries(CAP_CODES).map(([scope, code]) => [code, `${scope}_cap`]),
+);
 /** `gen_ai.operation.name` of OpenTelemetry, if it is not `chat`. */
 const OPERATIONS: ReadonlyMap<string, string> = new Map([
   ["embeddings", "embeddings"],

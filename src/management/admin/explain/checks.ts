@@ -1,4 +1,5 @@
 /** Texts for every check of a request, with amounts. */
+import { CAP_CODES } from "../../../shared/contract/errors.ts";
 import { nameLimit } from "../../../shared/settings/limit-words.ts";
 import { nameTokenType } from "../../../shared/settings/token-limits.ts";
 import { SHRUNK_CHECK } from "../../../data-path/limits/request-status.ts";
@@ -23,10 +24,7 @@ const EXPLAINERS: Readonly<Record<string, Explainer>> = {
   rate_limit: explainRate,
   token_rate_limit: explainTokens,
   concurrency: explainConcurrency,
-  key_hard_cap: explainCap,
-  user_hard_cap: explainCap,
-  group_hard_cap: explainCap,
-  organization_hard_cap: explainCap,
+  ...Object.fromEntries(Object.keys(CAP_CODES).map((scope) => [`${scope}_hard_cap`, explainCap])),
   [SHRUNK_CHECK]: explainShrunk,
   price: explainPrices,
 };

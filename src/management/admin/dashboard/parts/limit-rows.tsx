@@ -1,10 +1,9 @@
 /** Editor of limits: a row for each, with choices of period and kind and an amount that is read back while it is typed. */
-import { LIMIT_KINDS, LIMIT_PERIODS } from "../../../../shared/settings/limits.ts";
+import { KIND_WORDS, LIMIT_KINDS, LIMIT_PERIODS } from "../../../../shared/settings/limits.ts";
 import { PERIODS } from "../../../../shared/time/periods.ts";
 import { partsOfLimit, type Problems } from "../form.ts";
 import { Hints, Understood } from "./fields.tsx";
 
-const KIND_WORDS = { cap: "hard cap", budget: "budget" } as const;
 const USUAL_PERIOD = "month";
 /** Rows to fill in, the usual ones first. */
 const EMPTY_ROWS = [...new Set([USUAL_PERIOD, ...LIMIT_PERIODS])].flatMap((period) =>
