@@ -13,7 +13,7 @@ const TOKEN =
 
 interface Names {
   readonly used: readonly string[];
-  /** Those that are assigned, or get items. */
+  /** Names that are assigned, or get items. */
   readonly changed: readonly string[];
 }
 
