@@ -214,3 +214,25 @@ describe("the imports of files", () => {
     expect(relative(missing)).toEqual([]);
   });
 });
+
+describe("the dashboard", () => {
+  const dashboard = path.join(SOURCE, "management/admin/dashboard");
+  const VALUES = /^import (?!type\b)[^;]*?from "(\.[^"]+)"/gm;
+  const DATA = /^(?:data-path\/(?:store|catalog)\/|management\/admin\/report-turns\.ts)/;
+
+  it("has data from the API's calls, and values of the store in these files only", () => {
+    const users = [...imports.keys()]
+      .filter((file) => file.startsWith(dashboard + path.sep))
+      .filter((file) =>
+        [...readFileSync(file, "utf8").matchAll(VALUES)]
+          .map(([, specifier]) => path.relative(SOURCE, resolve(file, specifier!)))
+          .some((target) => DATA.test(target)),
+      );
+    expect(users.map((file) => path.relative(dashboard, file)).sort()).toEqual([
+      "cookies.ts",
+      "pages/alerts.tsx",
+      "pages/own.tsx",
+      "recent-requests.ts",
+    ]);
+  });
+});

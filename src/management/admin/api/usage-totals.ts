@@ -89,29 +89,6 @@ export async function readTotals(
   };
 }
 
-/** Sums up the health by each of the groups, from one reading. Rows without a value have none. */
-export async function readHealth<By extends keyof typeof PLAIN_GROUPS>(
-  source: RowSource,
-  groups: readonly By[],
-): Promise<Readonly<Record<By, ReadonlyMap<string, HealthTally>>>> {
-  const tallies = Object.fromEntries(groups.map((by) => [by, new Map()])) as Record<
-    By,
-    Map<string, HealthTally>
-  >;
-  for await (const rows of source.read()) {
-    for (const row of rows) {
-      for (const by of groups) {
-        const value = PLAIN_GROUPS[by].valueOf(row);
-        if (value === null || row.request === undefined) continue;
-        const tally = tallies[by].get(value) ?? new HealthTally();
-        tallies[by].set(value, tally);
-        tally.add(row.request);
-      }
-    }
-  }
-  return tallies;
-}
-
 interface Ranking {
   readonly largest: ReadonlySet<string>;
   /** Number of further groups. */

@@ -2,17 +2,13 @@
 import { dayAt } from "../../../../shared/time/calendar.ts";
 import { addDays } from "../../../../shared/time/day-range.ts";
 import { formatCount, formatExactTime, spellOut } from "../../format.ts";
-import { callerOf } from "../../api/usage.ts";
-import { readListedRequests } from "../../api/usage-rows.ts";
-import { readHealth } from "../../api/usage-totals.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { HealthTable } from "../parts/health.tsx";
 import { UseLink } from "../parts/inline.tsx";
 import { Layout, Section } from "../parts/layout.tsx";
 import { RowTable, type RowTableColumns } from "../parts/table.tsx";
 import { addUp, readUsage } from "../usage-range.ts";
-import type { CatalogView, UsageRowView } from "../views.ts";
-import { requestsPath } from "./usage-latency.tsx";
+import type { CatalogView, UsageRowView, UsageView } from "../views.ts";
 import { listOtherRates } from "../../../../data-path/pricing/rates.ts";
 
 type Model = CatalogView["data"][number];
@@ -22,7 +18,7 @@ async function showModels(page: OrganizationPageCall): Promise<PageAnswer> {
   const [{ body }, usage, health] = await Promise.all([
     page.api("GET /api/catalog"),
     readUsage(page, "model"),
-    readHealthOf(page),
+    readHealth(page),
   ]);
   return showPage(
     <Layout page={page} title="Models" section="models">
@@ -32,9 +28,7 @@ async function showModels(page: OrganizationPageCall): Promise<PageAnswer> {
         caches.
       </p>
       <RowTable label="Models" class="stack" columns={columnsOf(page, usage.data)} rows={body.data} />
-      {HEALTH_BY.map((by) => (
-        <Health page={page} by={by} {...health} />
-      ))}
+      <Health page={page} health={health} />
     </Layout>,
   );
 }
@@ -42,41 +36,37 @@ async function showModels(page: OrganizationPageCall): Promise<PageAnswer> {
 /** Days that health is shown of. */
 const HEALTH_DAYS = 7;
 
-const HEALTH_BY = ["model", "upstream"] as const;
-type HealthBy = (typeof HEALTH_BY)[number];
-
-/** Reads the requests once for all tables. */
-async function readHealthOf({
-  nowMs,
-  organization: { id },
-  options: { store, reports },
-  principal,
-}: OrganizationPageCall) {
-  const today = dayAt(nowMs).name;
-  const source = readListedRequests(store, id, { from: addDays(today, 1 - HEALTH_DAYS), to: today }, {});
-  const tallies = await reports.run(callerOf(id, principal), () => readHealth(source, HEALTH_BY));
-  return { tallies, completeFrom: source.completeFrom() };
+/** Reads the requests once for both. */
+function readHealth(page: OrganizationPageCall): Promise<UsageView> {
+  const today = dayAt(page.nowMs).name;
+  const range = { from: addDays(today, 1 - HEALTH_DAYS), to: today };
+  return readUsage(page, "model,upstream", { ...range, health: "true" });
 }
 
-interface HealthProps extends Awaited<ReturnType<typeof readHealthOf>> {
-  readonly page: OrganizationPageCall;
-  readonly by: HealthBy;
-}
-
-function Health({ page, by, tallies, completeFrom }: HealthProps) {
+function Health({ page: { base }, health }: { page: OrganizationPageCall; health: UsageView }) {
+  const { complete_from: completeFrom, data } = health;
   const since = completeFrom === null ? `the last ${HEALTH_DAYS} days` : formatExactTime(completeFrom);
+  const linkTo = (by: string) => <a href={`${base}/usage?metric=latency&by=${by}`}>by {by}</a>;
   return (
-    <Section id={`health-${by}`} title={`Health by ${by}`}>
+    <Section id="health" title="Health by model and upstream">
       <p class="quiet">
         {completeFrom === null ? "Requests of" : "Requests since"} {since}. Success leaves out requests whose
-        client left. <a href={`${page.base}/usage?metric=latency&by=${by}`}>Over time</a>
+        client left. Over time: {linkTo("model")}, {linkTo("upstream")}
       </p>
       <HealthTable
-        label={`Health by ${by}, table`}
-        subject={by}
-        rows={[...tallies[by]]
-          .toSorted(([one], [other]) => (one < other ? -1 : 1))
-          .map(([name, tally]) => ({ name, link: requestsPath(page, by, name), health: tally.format() }))}
+        label="Health by model and upstream, table"
+        subject="model"
+        rows={data.flatMap(({ model = null, upstream = null, health: figures }) => {
+          if (model === null || upstream === null || figures === undefined) return [];
+          const query = new URLSearchParams({ model, upstream });
+          return [
+            {
+              name: `${model} at ${upstream}`,
+              link: `${base}/requests?${query.toString()}`,
+              health: figures,
+            },
+          ];
+        })}
       />
     </Section>
   );
