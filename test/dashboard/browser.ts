@@ -26,8 +26,7 @@ export const SKIPPED_WHY = CHROMIUM === null ? " (skipped: no Chromium; install 
 /** Axe ends before what is compiled of it for speed is of use: without, it takes a fifth less of a core. */
 const QUICK_SCRIPTS = "--js-flags=--no-turbofan --min-semi-space-size=32";
 
-/** Sent to the browser once; each page has it, and evaluates it when it is looked at. */
-const AXE_SCRIPT = `globalThis.loadAxe = () => { ${readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")} }`;
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 let browser: Promise<Browser> | null = null;
 
@@ -50,7 +49,6 @@ export function withBrowser(): (options?: BrowserContextOptions) => Promise<Page
     if (browser === null) throw new Error("the browser is used before it was started");
     const context = await (await browser).newContext(options);
     contexts.push(context);
-    await context.addInitScript(AXE_SCRIPT);
     const page = await context.newPage();
     page.setDefaultTimeout(60_000);
     return page;
@@ -79,14 +77,21 @@ export function unfold(page: Page, title: string): Promise<void> {
   return page.locator("details:not([open]) > summary", { hasText: title }).click();
 }
 
+/** Sends axe to the browser once, for pages each of which is looked at. */
+export async function prepareAxe(page: Page): Promise<void> {
+  await page.addInitScript(`globalThis.loadAxe = () => { ${AXE} }`);
+}
+
 /**
  * At most one primary action and four large figures, and what axe finds wrong with a page, in words; nothing, it is hoped. Run in the page itself, which has no frames, and told to
  * describe what is wrong alone: @axe-core/playwright loads axe a second time, in a page of its own, and carries a
  * description of every node that is right there, which takes most of its time.
  */
 export async function expectAccessible(page: Page): Promise<void> {
+  const isLoaded = "if (!('axe' in window) && 'loadAxe' in window) loadAxe(); 'axe' in window";
+  if (!(await page.evaluate<boolean>(isLoaded))) await page.evaluate(AXE);
   const violations = await page.evaluate<axe.Result[]>(
-    "'axe' in window || loadAxe(); axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)",
+    "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)",
   );
   const found = violations.map(
     ({ id, help, nodes }) =>

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type AdminUnderTest, OPERATOR_TOKEN } from "../admin/admin-fixture.ts";
 import { byExtent } from "../support/extent.ts";
-import { CHROMIUM, signIn, SKIPPED_WHY, withBrowser } from "./browser.ts";
+import { CHROMIUM, prepareAxe, signIn, SKIPPED_WHY, withBrowser } from "./browser.ts";
 import { DEVICES, DIRECTORY, expectPage, isWanted, keptViews, pathOf, SIZES, takeFaults } from "./camera.ts";
 import { drawSheet, type SheetPicture } from "./contact-sheet.ts";
 import { PICTURED_PAGES, SHEETS } from "./pictured-pages.ts";
@@ -32,6 +32,7 @@ describe.skipIf(CHROMIUM === null)(`pictures of sample data${SKIPPED_WHY}`, () =
       const pages = wanted.filter(([, page]) => page.as === reader);
       if (pages.length === 0) continue;
       const page = await open();
+      if (DIRECTORY === undefined) await prepareAxe(page);
       page.setDefaultTimeout(HOUR_MS);
       if (reader !== "nobody") {
         const cookie = { name: "igw_session", value: await beginSession(reader), url: admin.url };

@@ -3,11 +3,13 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Child, startChild } from "../support/child.ts";
+import { planSteps } from "../support/runner/run-tests.ts";
 import { waitFor } from "../support/wait.ts";
 import { createTestFolder, endWithTest } from "./support/stand-in-stack.ts";
 
-const FIRST = "unit+store";
-const SECOND = "cluster+admin+system+dashboard+packaging";
+const [FIRST, SECOND] = planSteps([]).map(({ runs }) =>
+  runs[0]!.flatMap((argument) => /^--project=(.*)/.exec(argument)?.[1] ?? []).join("+"),
+) as [string, string];
 
 /** Says which projects and tools it has, ends once there is no file `hold-<projects>`, and fails where one says so. */
 const VITEST = `

@@ -118,7 +118,7 @@ async function pauseRedis(at: Provocation): Promise<RawResponse> {
   const redis = new Redis(join(at.chat.stack.dir, "run/redis.sock"));
   try {
     // Longer than a request without a grace path waits for a command.
-    await redis.call("CLIENT", "PAUSE", "2500", "ALL");
+    await redis.call("CLIENT", "PAUSE", "6000", "ALL");
     return await at.send(at.chat.key.key);
   } finally {
     await redis.ping();
