@@ -18,9 +18,9 @@ describe("addVisibleBytes", () => {
 
   it("adds no more once a prompt's sample is counted, and looks at no more of one text", () => {
     const long = "x".repeat(100_000);
-    expect(addVisibleBytes(100, long)).toBe(16_384);
-    expect(addVisibleBytes(16_384, long)).toBe(16_384);
-    expect(addVisibleBytes(0, " ".repeat(16_384) + long)).toBe(0);
+    expect(addVisibleBytes(100, long)).toBe(2_048);
+    expect(addVisibleBytes(2_048, long)).toBe(2_048);
+    expect(addVisibleBytes(0, " ".repeat(2_048) + long)).toBe(0);
   });
 
   it("is never more than the text's bytes, and the same however much white space is in it", () => {
