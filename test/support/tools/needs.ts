@@ -49,9 +49,7 @@ export const NEEDS: Readonly<Record<string, readonly Need[]>> = {
 /** What a whole `npm test` needs at once, while the rest is fetched beside its first tests. */
 export const FIRST_NEEDS: readonly Need[] = ["redis"];
 
-export const ALL_NEEDS: readonly Need[] = [
-  ...new Set(["types", ...FIRST_NEEDS, ...Object.values(NEEDS).flat()] as const),
-];
+export const ALL_NEEDS: readonly Need[] = [...new Set<Need>(["types", ...Object.values(NEEDS).flat()])];
 
 /** @param files Paths below the repository. */
 export function listNeeds(files: readonly string[]): readonly Need[] {

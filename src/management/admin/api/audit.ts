@@ -96,7 +96,12 @@ async function answerEntries(
     target: entry.target,
     before: entry.before,
     after: entry.after,
-    names: Object.fromEntries([...names].filter(([id]) => listOwners(entry).includes(id))),
+    names: Object.fromEntries(
+      listOwners(entry).flatMap((id) => {
+        const name = names.get(id);
+        return name === undefined ? [] : [[id, name]];
+      }),
+    ),
     request_id: entry.requestId,
   }));
 }

@@ -50,15 +50,16 @@ const create = defineOrganizationRoute({
     if (keyId !== null && key === null) throw noSuch("key");
     // A repeat uses the first call's details: its model may have left the catalog since, its user the
     // organization.
-    const details =
-      earlier ??
-      createDetails(
+    const details = earlier ?? {
+      ...createDetails(
         body,
         await readOwners(store, organizationId, body, key),
         organization.currency,
         services.catalog(),
         now,
-      );
+      ),
+      asked,
+    };
     const describe = (month: string) => {
       const target = { type: "spend", id, name: key?.name ?? organization.name };
       return describeChange(
@@ -148,7 +149,7 @@ function createDetails(
   currency: string,
   catalog: Catalog,
   nowMs: number,
-): Details {
+): Omit<Details, "asked"> {
   const { outside_usage: given, reason } = body;
   const priced = given === undefined ? null : priceOutsideUsage(given, currency, catalog, nowMs);
   return {
@@ -158,7 +159,6 @@ function createDetails(
     amount_microcents: priced?.microcents ?? readMicrocents(body) ?? 0,
     outside_usage: priced?.usage ?? null,
     reason,
-    asked: digestOf(body),
   };
 }
 

@@ -14,13 +14,10 @@ import type { Context } from "hono";
 export type Markup = JSX.Element;
 
 /**
- * Everything that pages read in addition to the API's calls: settings, models and open exports of this process. `store` and `reports`
- * are only for alerts and the findings of *Overview*, which no call has.
+ * Everything that pages read in addition to the API's calls: settings, models and open exports of this process. `store`
+ * is only for alerts and the findings of *Overview*, which no call has.
  */
-export interface PageOptions extends Pick<
-  AdminAppOptions,
-  "contact" | "email" | "examine" | "store" | "reports"
-> {
+export interface PageOptions extends Pick<AdminAppOptions, "contact" | "email" | "examine" | "store"> {
   /** For keys whose holders may not read the whole catalog, and secrets that are shown once, whatever fails. */
   readonly listModels: Catalog["listFor"];
   readonly openExport: ReportTurns["openExport"];
