@@ -1,4 +1,4 @@
-/** The fewest tokens of a text are a hundredth of its bytes, so a sample of a long prompt is as good a lower bound. */
+/** The fewest tokens of a text are a hundredth of its bytes, a few percent of its tokens: a sample loses no more. */
 const SAMPLE_BYTES = 2_048;
 
 /**

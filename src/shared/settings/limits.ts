@@ -1,6 +1,6 @@
 /**
- * Limits of spend in a window of a period (`periods.ts`). A cap rejects requests, a budget only alerts. At most one limit of each period and kind.
- * Every limit of an owner is a row of its setting `limits`. `month-limits.ts` has the API's aliases.
+ * Limits of spend in a window of a period (`periods.ts`). A cap rejects requests, a budget only alerts. At most one limit
+ * of each period and kind. Every limit of an owner is a row of its setting `limits`. `month-limits.ts` has the API's aliases.
  */
 import { formatCents, parseCents } from "../money/money.ts";
 import { PERIODS, type WindowPeriod } from "../time/periods.ts";

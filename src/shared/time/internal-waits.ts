@@ -7,7 +7,10 @@
 
 /** Only for this repository's tests, so not documented. */
 export const WAIT_DIVISOR_VARIABLE = "IGW_TEST_WAIT_DIVISOR";
-/** Up to 9, the shortest scaled wait is longer than a pause of the garbage collector; above it, nothing may be in flight. */
+/**
+ * Up to 9, the shortest scaled wait is longer than a pause of the garbage collector; above it, no request may be in
+ * flight.
+ */
 const DIVISORS = /^[1-9]\d?$/;
 
 const divisor = readWaitDivisor(process.env);

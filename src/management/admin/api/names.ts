@@ -70,7 +70,10 @@ export type NamesStore = Pick<Store, "getKey" | "readOwnerNames">;
 
 type Filters = Readonly<Partial<Record<"key_id" | "user_id" | "group_id", string | undefined>>>;
 
-/** Reads the names for ids in a report's filters. None for people who see only their own: they could ask for others' names. */
+/**
+ * Reads the names for ids in a report's filters. None for people who see only their own: they could ask for others'
+ * names.
+ */
 export async function readFilterNames(
   store: NamesStore,
   organizationId: string,
