@@ -15,6 +15,7 @@ import type { RawResponse } from "../edge/raw-client.ts";
 import { useKeyOfCapped, useKeyOfDisabledUser, withKey } from "./owners-keys.ts";
 import { killAllWorkers } from "./worker-processes.ts";
 import { monthLimits } from "../../support/month-limits.ts";
+import { waitFor } from "../../support/wait.ts";
 
 export const WORKERS = 2;
 export const MAX_BODY_BYTES = 1_048_576;
@@ -117,12 +118,18 @@ async function fillPlaces(at: Provocation): Promise<RawResponse> {
 async function pauseRedis(at: Provocation): Promise<RawResponse> {
   const redis = new Redis(join(at.chat.stack.dir, "run/redis.sock"));
   try {
-    // Longer than a request without a grace path waits for a command.
-    await redis.call("CLIENT", "PAUSE", "6000", "ALL");
+    // Scripts wait; the client's own commands do not, so that it can end the pause.
+    await redis.call("CLIENT", "PAUSE", "60000", "WRITE");
     return await at.send(at.chat.key.key);
   } finally {
-    await redis.ping();
+    await redis.call("CLIENT", "UNPAUSE");
     redis.disconnect();
+    // A worker without a reply for 5 s closes its connection and refuses callers until it has another.
+    await waitFor("each worker to serve again", async () => {
+      const request = { method: "GET", path: "/v1/models", body: "" };
+      const sent = Array.from({ length: 4 * WORKERS }, () => at.send(at.chat.key.key, request));
+      return (await Promise.all(sent)).every(({ status }) => status === 200);
+    });
   }
 }
 
