@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { configDefaults, defineConfig } from "vitest/config";
+import { generateMessages } from "./src/operation/setup/messages.js";
 import { WAIT_DIVISOR_VARIABLE } from "./src/shared/time/internal-waits.ts";
 import { coverageFloors, MEASURED_FILES } from "./test/support/coverage-floors.ts";
 import { byExtent } from "./test/support/extent.ts";
@@ -34,6 +35,8 @@ const HOSTILE = 5;
 /** Of the store's files, those that run on a cluster on each push: each script in one of them (shared-cluster.ts). */
 const ON_CLUSTER =
   "test/{alerts/{watch,webhooks},store/{api-keys,audit,charge,cluster,deleted-organizations,external-users,key-owners,organization-names,rebuild-usage,sessions,tags,token-limits,usage,usage-sums,windows-counted}}.test.ts";
+
+await generateMessages(import.meta.dirname);
 
 export default defineConfig({
   test: {

@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import {
+  appendFileSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -23,6 +24,7 @@ function createRepository(): string {
   const root = createTestFolder();
   mkdirSync(join(root, "src", "lua"), { recursive: true });
   for (const path of ["tsconfig.json", "src/tsconfig.json"]) cpSync(join(REPOSITORY, path), join(root, path));
+  cpSync(join(REPOSITORY, "proto"), join(root, "proto"), { recursive: true });
   symlinkSync(join(REPOSITORY, "node_modules"), join(root, "node_modules"));
   writeFileSync(join(root, "package.json"), '{"type":"module"}');
   writeFileSync(join(root, "package-lock.json"), "{}");
@@ -156,6 +158,8 @@ describe("ensureBuild", () => {
     writeFileSync(join(root, "src", "lua", "admit.lua"), "return 2\n");
     expect(await ensureBuild(root)).toBe("built");
     expect(readFileSync(join(root, "dist", "lua", "admit.lua"), "utf8")).toBe("return 2\n");
+    appendFileSync(join(root, "proto", "google", "rpc", "status.proto"), "message Added {}\n");
+    expect(await ensureBuild(root)).toBe("built");
   });
 
   it("keeps the former output when the sources do not compile, and shows where", async () => {

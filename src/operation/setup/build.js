@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { generateMessages } from "./messages.js";
 import { MINIMUM_NODE } from "./node-version.js";
 import { withProgress } from "./progress.js";
 import { runCommand } from "./run-command.js";
@@ -26,7 +27,7 @@ const ENTRIES = [
 ];
 /** Not bundled: two megabytes of vocabulary, which only the tokenizer's thread reads. */
 const APART = ["gpt-tokenizer"];
-/** Files outside of `src` that affect the output. */
+/** Files outside of `proto` and `src` that affect the output. */
 const OTHER_INPUTS = ["package-lock.json", "tsconfig.json"];
 /** Globals that CommonJS packages expect, and that an ES module lacks. */
 const COMMONJS = [
@@ -72,9 +73,10 @@ export const BUNDLE = {
  * @throws {SetupError} if the sources do not compile; its message has the compiler's output
  */
 export async function ensureBuild(root) {
-  const stamp = hashSources(root);
   const output = join(root, "dist");
-  if (readStamp(output) === stamp) return "unchanged";
+  if (readStamp(output) === hashSources(root)) return "unchanged";
+  await generateMessages(root);
+  const stamp = hashSources(root);
   const draft = join(root, `dist.${process.pid}`);
   const former = join(root, `dist.${process.pid}.old`);
   removeDrafts(root);
@@ -99,6 +101,7 @@ export async function ensureBuild(root) {
  * @throws {SetupError} if the types of `src` are wrong; its message has the compiler's output
  */
 export async function checkTypes(root) {
+  await generateMessages(root);
   const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
   const check = () =>
     runCommand(process.execPath, [compiler, "-p", "src", "--pretty", "false"], { cwd: root });
@@ -184,8 +187,9 @@ function copyAssets(source, draft) {
  */
 function hashSources(root) {
   const hash = createHash("sha256");
-  const source = join(root, "src");
-  const inputs = [...listFiles(source).map((path) => join("src", path)), ...OTHER_INPUTS];
+  const folders = ["proto", "src"];
+  const inputs = folders.flatMap((folder) => listFiles(join(root, folder)).map((path) => join(folder, path)));
+  inputs.push(...OTHER_INPUTS);
   for (const path of inputs) {
     const content = readFileSync(join(root, path));
     hash.update(`${path}\0${content.length}\0`).update(content);

@@ -15,6 +15,7 @@ const TYPED_LINT = ["--deny-warnings", "--type-aware", "--no-error-on-unmatched-
 
 await runStep(async () => {
   const { ensureNodeSdks, ensurePackages, hasNodeSdks, NODE_SDKS } = await import("./packages.js");
+  const { generateMessages } = await import("./messages.js");
   const { ROOT, withSetupLock } = await import("./prepare.js");
   const { listChangedSources } = await import("./changed-sources.js");
   const changed = process.env["CI"] === undefined ? await listChangedSources(ROOT) : null;
@@ -22,6 +23,7 @@ await runStep(async () => {
     changed === null || changed.files.some((file) => file.startsWith(NODE_SDKS)) || hasNodeSdks(ROOT);
   await withSetupLock(async () => {
     await ensurePackages(ROOT);
+    await generateMessages(ROOT);
     if (checksClients) await ensureNodeSdks(ROOT);
   });
   const startedAtMs = performance.now();

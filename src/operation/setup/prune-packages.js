@@ -14,7 +14,8 @@ const UNUSED_PARTS = [
   "gpt-tokenizer/data",
   ...["cl100k_base", "p50k_base", "r50k_base"].map((name) => `gpt-tokenizer/esm/bpeRanks/${name}.js`),
   "zod/src",
-  // The bundler is only needed for the build.
+  // Only needed for the build.
+  "protobufjs",
   "esbuild",
   "@esbuild",
   ".bin/esbuild",

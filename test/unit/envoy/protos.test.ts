@@ -1,11 +1,11 @@
-import { readdir, readFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import protobuf from "protobufjs";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { PROTO_FOLDER, SERVICE_FILES } from "../../../src/envoy/messages/generic-codec.ts";
-import type { Field } from "../../../src/envoy/messages/message-fields.ts";
-import { MESSAGES } from "../../../src/envoy/messages/messages.ts";
+import { generateMessages } from "../../../src/operation/setup/messages.js";
 
 const require = createRequire(import.meta.url);
 const PROTOBUFJS = path.dirname(require.resolve("protobufjs/package.json"));
@@ -150,62 +150,82 @@ describe("proto/", () => {
   });
 });
 
-/** Messages of the table that stand for others with the same fields, or have another name. */
-const PROTO_NAMES: Readonly<Record<string, readonly string[]>> = {
-  AttributeRequest: ["AttributeContext.Request"],
-  HttpRequest: ["AttributeContext.HttpRequest"],
-  PhaseResponse: ["HeadersResponse", "BodyResponse"],
-  HTTPAccessLogEntries: ["StreamAccessLogsMessage.HTTPAccessLogEntries"],
-};
-const SCALARS: Readonly<Record<string, readonly string[]>> = {
-  text: ["string"],
-  bytes: ["bytes"],
-  view: ["bytes"],
-  boolean: ["bool"],
-  uint32: ["uint32", "int32", "StatusCode"],
-  int64: ["int64"],
-  double: ["double"],
-};
-
-/** What the table says of a field, or what a .proto file does. */
-function listKinds({ kind }: Field): readonly string[] {
-  if (typeof kind === "string") return SCALARS[kind] ?? PROTO_NAMES[kind] ?? [kind];
-  return [JSON.stringify(kind.flatMap((name, number) => (name === null ? [] : [[name, number]])))];
+describe("generateMessages", () => {
+  const PROTO = `
+syntax = "proto3";
+package talk;
+import "google/protobuf/struct.proto";
+service Talk { rpc Say(stream Question) returns (Answer); }
+message Question {
+  oneof form { string text = 1; bytes sound = 2; }
+  map<string, google.protobuf.ListValue> parts = 16;
+  int64 size = 3;
 }
+message Answer { repeated Mood moods = 1; bytes sound = 2; StatusCode code = 3; Question back = 4; Only only = 5; }
+message Only { bytes body = 1; }
+message Unused { string text = 1; }
+enum Mood { CALM = 0; LOUD = 2; }
+enum StatusCode { Empty = 0; OK = 200; }
+`;
 
-function kindOf(field: protobuf.Field): string {
-  const { resolvedType } = field.resolve();
-  if (resolvedType instanceof protobuf.Enum && resolvedType.name !== "StatusCode") {
-    return JSON.stringify(Object.entries(resolvedType.values));
+  async function generate(proto: string): Promise<string> {
+    const root = await mkdtemp(path.join(tmpdir(), "generate-messages-"));
+    onTestFinished(() => rm(root, { recursive: true }));
+    const folder = path.join(root, "src", "envoy", "messages");
+    await Promise.all([mkdir(path.join(root, "proto")), mkdir(folder, { recursive: true })]);
+    await writeFile(path.join(root, "proto", "talk.proto"), proto);
+    await generateMessages(root);
+    return readFile(path.join(folder, "generated.ts"), "utf8");
   }
-  if (resolvedType === null) return field.type;
-  const parent = resolvedType.parent instanceof protobuf.Type ? `${resolvedType.parent.name}.` : "";
-  return `${parent}${resolvedType.name}`;
-}
 
-describe("messages.ts", () => {
-  it("has names, numbers, types and oneofs of proto/", async () => {
-    const root = await loadRoot([PROTO_FOLDER], SERVICE_FILES);
-    for (const [message, fields] of Object.entries(MESSAGES)) {
-      for (const name of PROTO_NAMES[message] ?? [message]) {
-        const type = root.lookupType(name);
-        for (const [fieldName, field] of Object.entries<Field>(fields)) {
-          const found = type.fields[fieldName];
-          if (found === undefined) throw new Error(`${name} has no field ${fieldName}`);
-          const many = found instanceof protobuf.MapField ? "map" : found.repeated ? "list" : undefined;
-          const oneof = found.partOf?.name;
-          const seen = { name, fieldName, number: found.id, many, oneof };
-          expect(seen).toEqual({
-            name,
-            fieldName,
-            number: field.number,
-            many: field.many,
-            oneof: field.oneof,
-          });
-          const kinds = listKinds(field).map((kind) => `${fieldName}: ${kind}`);
-          expect(kinds).toContain(`${fieldName}: ${kindOf(found)}`);
-        }
-      }
+  it("lists fields of messages that a service receives or sends, and of all within them", async () => {
+    const text = await generate(PROTO);
+    const tables = Array.from(text.matchAll(/ = (\{[^]*?\n\}) as const;/g), ([, json = ""]) => {
+      return JSON.parse(json) as Record<string, object>;
+    });
+    const question = {
+      text: { number: 1, kind: "text", oneof: "form" },
+      sound: { number: 2, kind: "bytes", oneof: "form" },
+      parts: { number: 16, kind: "ListValue", many: "map" },
+      size: { number: 3, kind: "int64" },
+    };
+    expect(tables.map((table) => Object.keys(table))).toEqual([
+      ["Question", "ListValue", "Value", "Struct"],
+      ["Answer", "Question", "Only", "ListValue", "Value", "Struct"],
+    ]);
+    expect(tables[0]).toMatchObject({ Question: question });
+    expect(tables[1]).toMatchObject({
+      Question: question,
+      Answer: {
+        moods: { number: 1, kind: ["CALM", null, "LOUD"], many: "list" },
+        sound: { number: 2, kind: "bytes" },
+        code: { number: 3, kind: "uint32" },
+        back: { number: 4, kind: "Question" },
+        only: { number: 5, kind: "Only" },
+      },
+    });
+  });
+
+  it("types fields as the codecs return and take them", async () => {
+    const text = await generate(PROTO);
+    for (const line of [
+      "sound?: Buffer;",
+      'parts?: Record<string, Messages["ListValue"]>;',
+      "size?: string;",
+      'form?: "text" | "sound";',
+      'moods?: ("CALM" | "LOUD")[];',
+      "code?: number;",
+      "body?: Uint8Array;",
+    ]) {
+      expect(text).toContain(`    ${line}\n`);
     }
+  });
+
+  it("refuses types that the codecs do not have", async () => {
+    await expect(generate(PROTO.replace("int64", "sint64"))).rejects.toThrow(
+      "no sint64, as .talk.Question.size",
+    );
+    const twice = PROTO.replace("Only only = 5;", "Only only = 5; message Question {} Question own = 6;");
+    await expect(generate(twice)).rejects.toThrow("two messages of one name");
   });
 });
