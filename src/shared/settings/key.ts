@@ -213,6 +213,7 @@ export const KEY_SETTINGS = defineSettings({
     field: "disabled",
     kind: flag(),
     default: false,
+    ownControls: "`disable` and `enable`",
     description: "Requests with the key return 403 until it is enabled.",
     label: "Disabled",
     cli: { option: { flags: "--disabled", help: "disabled from the start" } },

@@ -117,6 +117,7 @@ const NOTIFICATIONS = defineSettings({
     apiName: "webhooks",
     kind: webhooks(),
     default: [],
+    ownControls: "`webhook …` and their pages",
     description: "Additional webhooks, each with a format and a choice of alerts. Replaces the whole list.",
     label: "Further webhooks",
   },

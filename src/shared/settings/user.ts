@@ -44,6 +44,7 @@ export const USER_SETTINGS = defineSettings({
     field: "disabled",
     kind: flag(),
     default: false,
+    ownControls: "`disable` and `enable`",
     description: "Requests with its API keys return 403 until it is enabled.",
     label: "Disabled",
     cli: { option: { flags: "--disabled", help: "disabled from the start" } },

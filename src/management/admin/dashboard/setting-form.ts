@@ -26,18 +26,14 @@ type Described = Readonly<Record<string, unknown>>;
 /** Lists the settings with a field, groups by their members. */
 export function listFormSettings(table: Settings, prefix = ""): readonly FormSetting[] {
   return Object.values(table).flatMap((row) => {
-    // These have their own pages or forms, or are rows of a list of limits.
-    if (row.kind.notation === "webhooks" || hasOwnCalls(row) || aliasOf(row) !== null) return [];
+    if (row.ownControls !== undefined || hasOwnCalls(row) || aliasOf(row) !== null) return [];
     const path = `${prefix}${row.apiName}`;
     return isGroup(row.kind) ? listFormSettings(row.kind.members, `${path}.`) : [{ path, row }];
   });
 }
 
-/** Fields of a key: settings without a button of their own. */
-export const KEY_FORM = listFormSettings(KEY_SETTINGS).filter(({ row }) => row.kind.notation !== "flag");
-
-/** Fields of a user: settings without a button of their own. */
-export const USER_FORM = listFormSettings(USER_SETTINGS).filter(({ row }) => row.kind.notation !== "flag");
+export const KEY_FORM = listFormSettings(KEY_SETTINGS);
+export const USER_FORM = listFormSettings(USER_SETTINGS);
 export const GROUP_FORM = listFormSettings(USER_GROUP_SETTINGS);
 
 /** Lists the fields for the summary of problems. */

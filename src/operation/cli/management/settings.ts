@@ -37,7 +37,7 @@ export function addSettingOptions(
     const texts = row.cli?.option;
     const field = group + row.apiName;
     if (isGroup(row.kind)) addSettingOptions(command, row.kind.members, on, `${field}.`);
-    if (texts === undefined || (on === "change" && hasCommandsOfItsOwn(row))) continue;
+    if (texts === undefined || (on === "change" && row.ownControls !== undefined)) continue;
     const option = new Option(texts.flags, on === "change" ? (texts.changeHelp ?? texts.help) : texts.help);
     const parser = parserOf(row);
     if (parser !== null) option.argParser(parser);
@@ -227,11 +227,6 @@ function parseLimits(text: string): readonly Limit[] {
   } catch (error) {
     throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
   }
-}
-
-/** Returns whether a flag is only set at creation: later changes use separate commands. */
-function hasCommandsOfItsOwn({ kind, cli }: Setting): boolean {
-  return kind.notation === "flag" && cli?.option?.offHelp === undefined;
 }
 
 /** Returns the active increases of a response's `raises`. */

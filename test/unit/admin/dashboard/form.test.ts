@@ -1,4 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { isGroup } from "../../../../src/shared/settings/group.ts";
+import { KEY_SETTINGS } from "../../../../src/shared/settings/key.ts";
+import { flag } from "../../../../src/shared/settings/kinds.ts";
+import { ORGANIZATION_SETTINGS } from "../../../../src/shared/settings/organization.ts";
+import type { Settings } from "../../../../src/shared/settings/setting.ts";
+import { aliasOf, hasOwnCalls } from "../../../../src/shared/settings/table.ts";
+import { USER_GROUP_SETTINGS } from "../../../../src/shared/settings/user-group.ts";
+import { USER_SETTINGS } from "../../../../src/shared/settings/user.ts";
 import { AdminError } from "../../../../src/management/admin/admin-error.ts";
 import {
   type FieldKind,
@@ -7,6 +15,12 @@ import {
   readBody,
   splitProblems,
 } from "../../../../src/management/admin/dashboard/form.ts";
+import {
+  GROUP_FORM,
+  KEY_FORM,
+  listFormSettings,
+  USER_FORM,
+} from "../../../../src/management/admin/dashboard/setting-form.ts";
 
 describe("readBody", () => {
   it.each<{ name: string; kind: FieldKind; form: string; value: unknown }>([
@@ -78,5 +92,43 @@ describe("splitProblems", () => {
   it("keeps a message that names no field whole, at the field that the error names", () => {
     const error = new AdminError("currency_locked", { param: "currency" });
     expect([...splitProblems(error)]).toEqual([["currency", error.message]]);
+  });
+});
+
+describe("a form of settings", () => {
+  const madeUp = { apiName: "made_up", kind: flag(), default: false, description: "", label: "" };
+
+  const reasonsOf = (table: Settings, prefix = ""): [path: string, reason: string | undefined][] =>
+    Object.values(table).flatMap((row) => {
+      const path = `${prefix}${row.apiName}`;
+      if (isGroup(row.kind)) return reasonsOf(row.kind.members, `${path}.`);
+      const reason = aliasOf(row) === null ? row.ownControls : "a row of `limits`";
+      return [[path, hasOwnCalls(row) ? "calls of its own" : reason]];
+    });
+
+  const MONTH = { hard_cap_cents: "a row of `limits`", budget_cents: "a row of `limits`" };
+  const RAISES = { raises: "calls of its own" };
+  const DISABLED = { disabled: "`disable` and `enable`" };
+  it.each([
+    { of: "keys", table: KEY_SETTINGS, form: KEY_FORM, left: { ...MONTH, ...RAISES, ...DISABLED } },
+    { of: "users", table: USER_SETTINGS, form: USER_FORM, left: { ...DISABLED, ...RAISES } },
+    { of: "groups", table: USER_GROUP_SETTINGS, form: GROUP_FORM, left: RAISES },
+    {
+      of: "organizations",
+      table: ORGANIZATION_SETTINGS,
+      form: listFormSettings(ORGANIZATION_SETTINGS),
+      left: {
+        ...MONTH,
+        ...RAISES,
+        "notifications.webhooks": "`webhook …` and their pages",
+        "key_defaults.hard_cap_cents": MONTH.hard_cap_cents,
+        "key_defaults.budget_cents": MONTH.budget_cents,
+      },
+    },
+  ])("has every setting of $of, flags too, or the table says what has it instead", (one) => {
+    const shown = one.form.map(({ path }) => path);
+    const left = reasonsOf(one.table).filter(([path]) => !shown.includes(path));
+    expect(Object.fromEntries(left)).toStrictEqual(one.left);
+    expect(listFormSettings({ ...one.table, madeUp }).at(-1)?.path).toBe("made_up");
   });
 });

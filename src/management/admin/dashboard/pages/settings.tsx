@@ -1,4 +1,5 @@
 /** *Inference settings*: caps, budget, alert channels, defaults of new keys. */
+import { isGroup } from "../../../../shared/settings/group.ts";
 import { ORGANIZATION_SETTINGS } from "../../../../shared/settings/organization.ts";
 import type { Settings } from "../../../../shared/settings/setting.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showForm } from "../page.ts";
@@ -99,10 +100,10 @@ function AllSettings({ page, texts, problems }: AllSettingsProps) {
         settings={own.filter((setting) => !isUsual(setting))}
         {...common}
       />
-      {GROUPS.map(({ apiName, label, about }) => (
+      {GROUPS.map(({ apiName, label }) => (
         <FoldedFields
           title={label}
-          about={about}
+          about={ABOUT[apiName] ?? ""}
           settings={ALL.filter(({ path }) => path.startsWith(`${apiName}.`))}
           {...common}
         />
@@ -120,11 +121,12 @@ function AllSettings({ page, texts, problems }: AllSettingsProps) {
 }
 
 const { name, limits: limitsRow, notifications, modelNames, keyDefaults } = ORGANIZATION_SETTINGS;
-const GROUPS = [
-  { ...notifications, about: "dashboard, email, webhook, forecast, sudden spend, summaries" },
-  { ...modelNames, about: "aliases, default model" },
-  { ...keyDefaults, about: "limits and requests per minute of a new API key" },
-];
+const GROUPS = Object.values(TABLE).filter(({ kind }) => isGroup(kind));
+const ABOUT: Readonly<Record<string, string>> = {
+  [notifications.apiName]: "dashboard, email, webhook, forecast, sudden spend, summaries",
+  [modelNames.apiName]: "aliases, default model",
+  [keyDefaults.apiName]: "limits and requests per minute of a new API key",
+};
 
 function isUsual({ path }: FormSetting): boolean {
   return path === name.apiName || path === limitsRow.apiName;
