@@ -1,19 +1,40 @@
 /** Schemas of a member's own keys, limits and usage. */
 import * as z from "zod";
 import { KEY_SETTINGS } from "../../../shared/settings/key.ts";
+import { record } from "../../../shared/settings/input-schemas.ts";
 import { changeShape, creationShape } from "../../../shared/settings/table.ts";
 import { keyStatus } from "../../../data-path/limits/key-status.ts";
 import { answer, count, input, named } from "./fields.ts";
+import type { KeyCreation } from "./key.ts";
 import { ownerReference } from "./owner.ts";
 import { pageQuery } from "./page.ts";
 import { explainedRequestQuery, requestFilter, requestQuery } from "./requests.ts";
 import { usageQuery } from "./usage.ts";
 
-// Members cannot set a key's owner, nor whether an administrator has disabled it.
-const { userId: _user, groupId: _group, disabled, ...chosen } = KEY_SETTINGS;
-const { name, note } = KEY_SETTINGS;
+const { name, note, disabled } = KEY_SETTINGS;
 
-export const ownKeyCreation = input("OwnKeyCreation", creationShape(chosen));
+/** Settings of a new key that members set. A new setting joins these, or those that only administrators set: `Exclude`. */
+const SET_BY_MEMBERS = {
+  name: true,
+  requests_per_minute: true,
+  tokens_per_minute: true,
+  input_tokens_per_minute: true,
+  output_tokens_per_minute: true,
+  count_cached_tokens: true,
+  hard_cap_cents: true,
+  budget_cents: true,
+  session_cap_cents: true,
+  limits: true,
+  allowed_models: true,
+  max_concurrent_requests: true,
+  expires_at: true,
+  note: true,
+  default_tags: true,
+  on_cap: true,
+} as const satisfies Record<Exclude<keyof KeyCreation, "user_id" | "group_id" | "disabled">, true>;
+
+const { shape: ofMembers } = record(creationShape(KEY_SETTINGS)).pick(SET_BY_MEMBERS);
+export const ownKeyCreation = input("OwnKeyCreation", ofMembers);
 
 const ONLY_TRUE = "expected true: only an administrator enables a key again";
 /** Without limits: these stay, so that members cannot raise what an administrator has set. */
