@@ -203,7 +203,7 @@ describe("POST …/redeliver", () => {
     expect(await admin.store.claimDelivery(id, "webhook", "test", 60_000)).toMatchObject({
       outcome: "claimed",
       message: { id: data[0]!.id },
-      isForOthers: false,
+      isForOtherChannels: false,
     });
     expect(
       await admin.refused("POST", `${alert}/redeliver`, { body: { channels: ["email"] } }),

@@ -236,7 +236,7 @@ describe("a request that fails at its upstream", () => {
       name,
       says,
     }));
-    const unnamed = { name: "no-address", says: FLAGS.DF.says.replace("{upstream} ", "") };
+    const unnamed = { name: "no-address", says: FLAGS.DF.text.replace("{upstream} ", "") };
     for (const { name, says } of [...seen, unnamed]) {
       const { what } = findings.find(({ check }) => check === `upstream.${name}`)!;
       expect(what).toContain(`The upstream ${name} ${says} (`);

@@ -2,7 +2,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { bucketCapacity, countBucketCapacity } from "../../src/data-path/limits/bucket-capacity.ts";
-import { isReached, MAX_CENTS, MICROCENTS_PER_CENT, remainingUnder } from "../../src/shared/money/money.ts";
+import { isReached, MAX_CENTS, MICROCENTS_PER_CENT, remainingOfLimit } from "../../src/shared/money/money.ts";
 import { RATE_BOUNDS } from "../../src/shared/settings/key.ts";
 import { type Raise, raisedCap } from "../../src/shared/settings/raises.ts";
 import { readScript } from "../../src/data-path/store/ioredis/scripts.ts";
@@ -41,23 +41,23 @@ async function runLua(files: readonly string[], code: string, values: readonly s
 describe("the rule of caps", () => {
   it("is the scripts' and TypeScript's alike, at the bounds and for sums that Lua's numbers do not hold", async () => {
     const code = `local cents, taken = tonumber(ARGV[1]), tonumber(ARGV[2])
-      local reached, room = is_reached(cents, taken), room_under(cents, taken)
-      return { reached and '1' or '', room < 0 and '-' or room > 0 and '+' or '0', string.format('%.0f', room),
+      local reached, remaining = is_reached(cents, taken), remaining_of(cents, taken)
+      return { reached and '1' or '', remaining < 0 and '-' or remaining > 0 and '+' or '0', string.format('%.0f', remaining),
         is_share_reached(cents, 100, taken) and '1' or '' }`;
     await fc.assert(
       fc.asyncProperty(
         cents.chain((limit) => fc.tuple(fc.constant(limit), amountNear(limit))),
         async ([limit, taken]) => {
-          const [reached, sign, room, whole] = await runLua(["cap-rule.lua"], code, [
+          const [reached, sign, remaining, whole] = await runLua(["cap-rule.lua"], code, [
             String(limit),
             String(taken),
           ]);
-          const left = remainingUnder(limit, taken);
+          const left = remainingOfLimit(limit, taken);
           expect([reached, whole]).toEqual(isReached(limit, taken) ? ["1", "1"] : ["", ""]);
           expect(sign).toBe(left < 0n ? "-" : left > 0n ? "+" : "0");
           const isExact =
             taken >= -MAX_EXACT && taken <= MAX_EXACT && left <= MAX_EXACT && left >= -MAX_EXACT;
-          expect(isExact ? room : String(left)).toBe(String(left));
+          expect(isExact ? remaining : String(left)).toBe(String(left));
         },
       ),
       { numRuns: 1_000 },
@@ -107,7 +107,7 @@ describe("the rule of caps", () => {
           const spends = spendKey(strict.organizationId, other.month);
           const ofStrict = isOfOrganization ? "organization" : `key:${strict.keyId}`;
           await test.client.hset(spends, ofStrict, String(spent), `held:${ofStrict}`, String(held));
-          const isTooMuch = isRefused || remainingUnder(inForce, spent + held + worst) < 0n;
+          const isTooMuch = isRefused || remainingOfLimit(inForce, spent + held + worst) < 0n;
           const asked = await test.store.openRecord(openRecordInput(other, { worstCaseMicrocents }));
           expect(asked.outcome).toBe(isTooMuch ? refused : "opened");
           await test.client.del(spends);

@@ -74,7 +74,7 @@ describe("charge", () => {
     expect(await test.store.charge(chargeInput(identity, 0, 0n, changes))).toEqual({ outcome: "repeated" });
     await test.store.charge(chargeInput(identity, 1, 300n, { final: FINAL }));
     expect(await test.store.charge(chargeInput(identity, 0, 0n, changes))).toEqual({ outcome: "repeated" });
-    await test.store.forget(identity.organizationId, [identity.requestId]);
+    await test.store.deleteRecords(identity.organizationId, [identity.requestId]);
     expect(await test.store.charge(chargeInput(identity, 0, 0n, changes))).toEqual({ outcome: "ended" });
     expect(await spentBy(test.store, identity)).toBe(300n);
     expect(await test.store.listOverdue(identity.organizationId, 10)).toEqual([]);
@@ -87,7 +87,7 @@ describe("charge", () => {
     expect(await test.client.zcard(openRequestsKey(key.organizationId))).toBe(2);
     const identity = { ...(await createIdentity(test.store, key)), requestId: charged.requestId };
     await test.store.charge(chargeInput(identity, 1, 300n, { final: FINAL }));
-    await test.store.leave(key.organizationId, [left]);
+    await test.store.removeAbandoned(key.organizationId, [left]);
     expect(await test.client.zcard(openRequestsKey(key.organizationId))).toBe(0);
     expect(await test.client.zcard(inflightKey(key.organizationId, key.keyId))).toBe(0);
   });
@@ -271,7 +271,7 @@ describe("forget", () => {
     await test.store.openRecord(openRecordInput(open));
     await test.store.charge(chargeInput(closed, 1, 5n, { final: FINAL }));
     const ids = [open.requestId, closed.requestId, "req_none"];
-    expect(await test.store.forget(open.organizationId, ids)).toBe(1);
+    expect(await test.store.deleteRecords(open.organizationId, ids)).toBe(1);
     expect(await test.client.exists(`igw:{${open.organizationId}}:request:${closed.requestId}`)).toBe(0);
     expect(await test.client.exists(`igw:{${open.organizationId}}:request:${open.requestId}`)).toBe(1);
     expect(await spentBy(test.store, open)).toBe(5n);
@@ -285,6 +285,6 @@ describe("forget", () => {
         test.store.charge(chargeInput({ ...first, requestId }, 1, 1n, { final: FINAL })),
       ),
     );
-    expect(await test.store.forget(first.organizationId, ids)).toBe(1_050);
+    expect(await test.store.deleteRecords(first.organizationId, ids)).toBe(1_050);
   });
 });

@@ -45,7 +45,7 @@ describe("the store on a cluster of three", () => {
       const overdue = { ...identity, record: identity };
       expect(await store.close(overdue)).toBe("not_due");
       await store.charge(chargeInput(identity, 2, 5n, { final: FINAL }));
-      expect(await store.forget(key.organizationId, [identity.requestId])).toBe(1);
+      expect(await store.deleteRecords(key.organizationId, [identity.requestId])).toBe(1);
       await store.correct({ ...key, correctionId: "corr_1", amountMicrocents: 2n });
       const spend = await store.readSpend(key.organizationId, null);
       expect([spend.organizationMicrocents, spend.organizationHeldMicrocents]).toEqual([7n, 0n]);

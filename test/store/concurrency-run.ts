@@ -132,7 +132,7 @@ export class ConcurrencyRun {
   /** The client goes while it waits for its admission: the worker is told. */
   async #cancel(client: number, { identity }: Running): Promise<void> {
     this.#clients.delete(client);
-    await this.#store.leave(identity.organizationId, [identity]);
+    await this.#store.removeAbandoned(identity.organizationId, [identity]);
   }
 
   /** The client goes before its body has come: nobody is told. */
@@ -157,7 +157,7 @@ export class ConcurrencyRun {
     }
     assert.deepEqual(new Set(results.map(({ outcome }) => outcome)), new Set(["concurrency_limited"]));
     this.#clients.delete(client);
-    await this.#store.leave(identity.organizationId, [identity]);
+    await this.#store.removeAbandoned(identity.organizationId, [identity]);
     return "refused";
   }
 

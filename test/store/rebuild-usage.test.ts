@@ -92,10 +92,10 @@ describe("a rebuild", () => {
     const charges = await createCharges(key, 2);
     for (const charge of charges) await test.store.charge(charge);
     const ids = charges.map(({ requestId }) => requestId);
-    expect(await test.store.forget(key.organizationId, ids)).toBe(2);
+    expect(await test.store.deleteRecords(key.organizationId, ids)).toBe(2);
     const log = await createLog(charges);
     expect(await log.rebuild()).toMatchObject({ raisedRows: 0, addedMicrocents: 0n });
-    expect(await test.store.forget(key.organizationId, ids)).toBe(0);
+    expect(await test.store.deleteRecords(key.organizationId, ids)).toBe(0);
   });
 
   it("charges as its log says what another has closed at an estimate, and its owner's charge is a repeat", async () => {

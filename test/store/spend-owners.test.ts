@@ -133,8 +133,8 @@ class Owner {
           return this.#deliver(() => store.charge(input));
         },
         renew: (...input) => store.renew(...input),
-        forget: (...input) => store.forget(...input),
-        leave: (...input) => store.leave(...input),
+        deleteRecords: (...input) => store.deleteRecords(...input),
+        removeAbandoned: (...input) => store.removeAbandoned(...input),
         recordRequest: (input) => store.recordRequest(input),
         changeOutcome: (outcome) => store.changeOutcome(outcome),
       },

@@ -93,7 +93,7 @@ export class SpendRun {
   async #forget(index: number, identity: RequestIdentity): Promise<void> {
     const record = this.model.records.get(index);
     if (record?.final !== true) return;
-    await this.#timed.store.forget(identity.organizationId, [identity.requestId]);
+    await this.#timed.store.deleteRecords(identity.organizationId, [identity.requestId]);
     this.model.records.delete(index);
     this.#forgotten.add(index);
   }

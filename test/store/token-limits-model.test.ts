@@ -240,7 +240,7 @@ class Run {
       this.#settle(request, next.estimate, 0, false);
     } else if (next.kind === "leave") {
       if (request.sequence > 0) return;
-      await store.leave(this.of.organizationId, [{ ...identity, takenTokens: given }]);
+      await store.removeAbandoned(this.of.organizationId, [{ ...identity, takenTokens: given }]);
       this.#settle(request, 0, 0, true);
       this.#inFlight.splice(at, 1);
     } else {

@@ -180,7 +180,7 @@ describe.skipIf(!canSetClock)("a limit of tokens per minute (sets Redis's clock:
     const of = await createOwners();
     await limit(of, "group", "total", 1_000);
     const { identity, taken } = await admitted(of, 600);
-    await timed().store.leave(of.organizationId, [{ ...identity, takenTokens: taken }]);
+    await timed().store.removeAbandoned(of.organizationId, [{ ...identity, takenTokens: taken }]);
     expect(await left(of, "total")).toBe(1_000);
     await end(await admitted(of, 700), 0, 0);
     expect(await left(of, "total")).toBe(1_000);
@@ -251,7 +251,9 @@ describe.skipIf(!canSetClock)("a limit of tokens per minute (sets Redis's clock:
     await charge(3, 650, true);
     expect(await left(of, "output")).toBe(350);
     const unsent = await admitted(of, 0, 300);
-    await timed().store.leave(of.organizationId, [{ ...unsent.identity, takenTokens: unsent.taken }]);
+    await timed().store.removeAbandoned(of.organizationId, [
+      { ...unsent.identity, takenTokens: unsent.taken },
+    ]);
     expect(await left(of, "output")).toBe(350);
   });
 

@@ -94,10 +94,10 @@ describe("the sums of a day that is over", () => {
     await test.client.hdel(usageKey(organizationId, past.day), ...half);
     await test.store.readSumsOfDay(organizationId, past.day, { userId: "user_1" });
     for (const day of [today.day, past.day]) {
-      expect(await test.store.readKeptSums(organizationId, day)).toBeNull();
+      expect(await test.store.readStoredSums(organizationId, day)).toBeNull();
     }
     await test.store.readSumsOfDay(organizationId, past.day);
-    expect(await test.store.readKeptSums(organizationId, past.day)).toHaveLength(ROWS / 2);
+    expect(await test.store.readStoredSums(organizationId, past.day)).toHaveLength(ROWS / 2);
   });
 
   it("are not kept if a row moved while the rows were read", async () => {
@@ -113,9 +113,9 @@ describe("the sums of a day that is over", () => {
     });
     expect(costs(await test.store.readSumsOfDay(organizationId, day))).toEqual([1n]);
     spy.mockRestore();
-    expect(await test.store.readKeptSums(organizationId, day)).toBeNull();
+    expect(await test.store.readStoredSums(organizationId, day)).toBeNull();
     expect(costs(await test.store.readSumsOfDay(organizationId, day))).toEqual([3n]);
-    expect(costs((await test.store.readKeptSums(organizationId, day)) ?? [])).toEqual([3n]);
+    expect(costs((await test.store.readStoredSums(organizationId, day)) ?? [])).toEqual([3n]);
   });
 
   it("go when a rebuild raises a row", async () => {
@@ -127,7 +127,7 @@ describe("the sums of a day that is over", () => {
     expect(await test.store.readSumsOfDay(organizationId, day)).toHaveLength(1);
     const raised = { day, keyId, owners: "", model: MODEL, rows: [{ ...row!, costMicrocents: 9n }] };
     expect(await test.store.raiseUsage(organizationId, raised, [""])).toMatchObject({ outcome: "raised" });
-    expect(await test.store.readKeptSums(organizationId, day)).toBeNull();
+    expect(await test.store.readStoredSums(organizationId, day)).toBeNull();
   });
 
   it("are compared with the rows by verify, and made again after a rebuild", async () => {

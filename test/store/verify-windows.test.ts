@@ -178,9 +178,9 @@ describe.skipIf(!canSetClock)("windows that cannot be held against usage (sets R
     await setLimits(of, "user", [cap(period, FAR)]);
     await spend(of, 100);
     const key = spendKey(of.organizationId, windowName(period, "2026-11-02"));
-    expect(await timed().client.pttl(key)).toBe(PERIOD_ROWS[period].keptDays * DAY_MS);
+    expect(await timed().client.pttl(key)).toBe(PERIOD_ROWS[period].retentionDays * DAY_MS);
     await tamper(of, "user", period, 1, "2026-11-02");
-    const endMs = Date.parse("2026-11-02") + PERIOD_ROWS[period].keptDays * DAY_MS;
+    const endMs = Date.parse("2026-11-02") + PERIOD_ROWS[period].retentionDays * DAY_MS;
     at(new Date(endMs - DAY_MS / 2).toISOString());
     expect((await verify(of)).differences).toMatchObject([{ period, window: "2026-11-02" }]);
     at(new Date(endMs + 1).toISOString());

@@ -8,7 +8,7 @@ import { DAY_MS, formatWindow, PERIODS, windowOf } from "./windows-calendar.ts";
 
 export const HOLD_DEADLINE_MS = 30_000;
 /** After that its counter is gone, or incomplete if something late has made it again. */
-const KEPT_MS = { day: 15 * DAY_MS, week: 22 * DAY_MS, month: Infinity, total: Infinity };
+const RETENTION_MS = { day: 15 * DAY_MS, week: 22 * DAY_MS, month: Infinity, total: Infinity };
 const MAX_CENTS = 9_000_000_000;
 const CENT = 1_000_000n;
 const SCOPES = ["key", "user", "group", "organization"] as const;
@@ -334,7 +334,7 @@ export class WindowsModel {
 
   /** Whether an owner's counter in this window has all that was spent, as long as it is kept. */
   isWhole(period: LimitPeriod, startMs: number, timeMs = this.nowMs): boolean {
-    if (period !== "total" && timeMs >= startMs + KEPT_MS[period]) return false;
+    if (period !== "total" && timeMs >= startMs + RETENTION_MS[period]) return false;
     if (period === "month") return true;
     const from = this.countedFrom.get(period);
     return from !== undefined && startMs >= from;

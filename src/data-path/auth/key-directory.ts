@@ -39,7 +39,7 @@ export class KeyDirectory {
   /** Monotonic milliseconds until which a hash counts as unknown. Separate, so that made-up keys evict no real ones. */
   readonly #unknown = new Map<string, number>();
   /** Look-ups in progress, by hash. */
-  readonly #asked = new Map<string, Promise<Caller | null>>();
+  readonly #lookUps = new Map<string, Promise<Caller | null>>();
   readonly #options: Required<KeyDirectoryOptions>;
 
   constructor(options: KeyDirectoryOptions) {
@@ -52,21 +52,21 @@ export class KeyDirectory {
     const known = this.#known.get(presentedHash);
     if (known !== undefined) return known;
     if ((this.#unknown.get(presentedHash) ?? 0) > this.#options.clock.monotonicMs()) return null;
-    return this.#asked.get(presentedHash) ?? this.#ask(presentedHash);
+    return this.#lookUps.get(presentedHash) ?? this.#startLookUp(presentedHash);
   }
 
   /** Removes a caller whose key no longer has this hash, as admission found: the next request looks it up again. */
-  forget(presentedHash: string): void {
+  remove(presentedHash: string): void {
     this.#known.delete(presentedHash);
   }
 
-  #ask(presentedHash: string): Promise<Caller | null> {
-    if (this.#asked.size >= MAX_LOOK_UPS) {
+  #startLookUp(presentedHash: string): Promise<Caller | null> {
+    if (this.#lookUps.size >= MAX_LOOK_UPS) {
       return Promise.reject(new Error("too many keys are being looked up"));
     }
-    const asking = this.#lookUp(presentedHash).finally(() => this.#asked.delete(presentedHash));
-    this.#asked.set(presentedHash, asking);
-    return asking;
+    const lookUp = this.#lookUp(presentedHash).finally(() => this.#lookUps.delete(presentedHash));
+    this.#lookUps.set(presentedHash, lookUp);
+    return lookUp;
   }
 
   async #lookUp(presentedHash: string): Promise<Caller | null> {

@@ -39,7 +39,7 @@ const TOKEN = /(?:^|[\s,])eyJ/;
 const HEADERS = ["authorization", "x-api-key"] as const;
 /** Envoy's status for a token of another issuer, which another provider may accept. */
 const OTHER_ISSUER = 24;
-const KEYS_AWAY = 40;
+const KEYS_UNREACHABLE = 40;
 
 const TWO = "Two credentials were sent, in `authorization` and in `x-api-key`. Send one.";
 const UNVERIFIED =
@@ -109,7 +109,7 @@ function requireProvider({ provider, claims, isCritical }: VerifiedToken, issuer
 function explain(failures: readonly TokenFailure[]): GatewayError {
   const failure = failures.find(({ code }) => code !== OTHER_ISSUER) ?? failures[0];
   if (failure === undefined) return invalidKey(UNVERIFIED);
-  if (failure.code === KEYS_AWAY || failure.text.startsWith("Jwks remote fetch")) {
+  if (failure.code === KEYS_UNREACHABLE || failure.text.startsWith("Jwks remote fetch")) {
     return new GatewayError("gateway_unavailable", {
       message:
         "The keys of the token's identity provider can't be read at the moment. Try again in a moment.",

@@ -84,7 +84,7 @@ export class TokenCallers {
   /** Errors of rejected callers, and the monotonic milliseconds until which they are remembered. */
   readonly #refused = new Map<string, { readonly untilMs: number; readonly error: GatewayError }>();
   /** Look-ups in progress: concurrent requests share one. */
-  readonly #asked = new Map<string, Promise<KnownCaller>>();
+  readonly #lookUps = new Map<string, Promise<KnownCaller>>();
 
   constructor(options: TokenCallersOptions) {
     this.#options = { maxEntries: DEFAULT_MAX_ENTRIES, ...options };
@@ -109,46 +109,58 @@ export class TokenCallers {
     const organizationId = organizationOf(provider, claims);
     const external = { issuer: provider.issuer, subject: subjectOf(provider, claims) };
     const groupId = groupOf(provider, claims);
-    const who = JSON.stringify([name, organizationId, external.subject]);
-    const known = this.#known.get(who);
+    const cacheKey = JSON.stringify([name, organizationId, external.subject]);
+    const known = this.#known.get(cacheKey);
     if (known !== undefined) return { ...known, groupId };
-    const refused = this.#refused.get(who);
+    const refused = this.#refused.get(cacheKey);
     if (refused !== undefined && refused.untilMs > this.#options.clock.monotonicMs()) throw refused.error;
-    const found = await this.#ask(who, { provider, organizationId, external, claims, groupId, requestId });
+    const found = await this.#shareLookUp(cacheKey, {
+      provider,
+      organizationId,
+      external,
+      claims,
+      groupId,
+      requestId,
+    });
     return { ...found, groupId };
   }
 
   /** Removes a caller whose key or user no longer exists, as admission found: the next request looks it up again. */
-  forget(caller: Caller): void {
-    const who = this.#ofKey.get(caller.keyId);
-    if (who === undefined) return;
+  remove(caller: Caller): void {
+    const cacheKey = this.#ofKey.get(caller.keyId);
+    if (cacheKey === undefined) return;
     this.#ofKey.delete(caller.keyId);
-    this.#known.delete(who);
+    this.#known.delete(cacheKey);
   }
 
-  #remember(who: string, caller: KnownCaller): void {
-    this.#ofKey.set(caller.keyId, who);
-    const dropped = setBounded(this.#known, who, caller, this.#options.maxEntries);
+  #remember(cacheKey: string, caller: KnownCaller): void {
+    this.#ofKey.set(caller.keyId, cacheKey);
+    const dropped = setBounded(this.#known, cacheKey, caller, this.#options.maxEntries);
     for (const { keyId } of dropped) this.#ofKey.delete(keyId);
   }
 
-  async #ask(who: string, identity: Identity): Promise<KnownCaller> {
-    const asked = this.#asked.get(who);
-    if (asked !== undefined) return asked;
-    const asking = this.#lookUp(who, identity).finally(() => this.#asked.delete(who));
-    this.#asked.set(who, asking);
-    return asking;
+  async #shareLookUp(cacheKey: string, identity: Identity): Promise<KnownCaller> {
+    const running = this.#lookUps.get(cacheKey);
+    if (running !== undefined) return running;
+    const started = this.#lookUp(cacheKey, identity).finally(() => this.#lookUps.delete(cacheKey));
+    this.#lookUps.set(cacheKey, started);
+    return started;
   }
 
-  async #lookUp(who: string, identity: Identity): Promise<KnownCaller> {
+  async #lookUp(cacheKey: string, identity: Identity): Promise<KnownCaller> {
     const { clock } = this.#options;
     try {
       const caller = await this.#findOrCreate(identity);
-      this.#remember(who, caller);
+      this.#remember(cacheKey, caller);
       return caller;
     } catch (error) {
       if (error instanceof GatewayError) {
-        setBounded(this.#refused, who, { untilMs: clock.monotonicMs() + REFUSED_FOR_MS, error }, MAX_REFUSED);
+        setBounded(
+          this.#refused,
+          cacheKey,
+          { untilMs: clock.monotonicMs() + REFUSED_FOR_MS, error },
+          MAX_REFUSED,
+        );
       }
       throw error;
     }

@@ -19,7 +19,7 @@ import type { NamedModel } from "../settlement/settlement.ts";
 import type { Observation, Protocol } from "../translation/client-protocol.ts";
 import { takeCostRequest } from "../translation/cost-request.ts";
 import { measureParsed } from "../translation/json/measure-memory.ts";
-import { CLIENT_GONE, describeBrokenEnd } from "./ends/broken-end.ts";
+import { CLIENT_DISCONNECTED, describeBrokenEnd } from "./ends/broken-end.ts";
 import {
   atEndpoint,
   chooseTranslation,
@@ -163,7 +163,7 @@ export class Exchange implements UpstreamCall, ExchangeHost {
   async onEndAnswered(): Promise<void> {
     this.#counted.release(0);
     this.#reported.drop();
-    await this.settle("broken", CLIENT_GONE);
+    await this.settle("broken", CLIENT_DISCONNECTED);
   }
 
   async end(outcome: Outcome, settledAs?: ClientResult): Promise<void> {

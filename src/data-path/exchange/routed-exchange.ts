@@ -1,7 +1,7 @@
 /** A metered request that is recorded and routed: handles the upstream's response, or an earlier end. */
 import { type ErrorOptions, GatewayError } from "../../shared/contract/errors.ts";
 import type { Outcome } from "../request-log/line.ts";
-import { CLIENT_GONE } from "./ends/broken-end.ts";
+import { CLIENT_DISCONNECTED } from "./ends/broken-end.ts";
 import { describeCoding, isDecodable } from "./upstream/content-coding.ts";
 import { FailedAnswer, StreamedAnswer, WholeAnswer } from "./exchange-answers.ts";
 import { formatShrunkHeader, type Header } from "./reply.ts";
@@ -24,7 +24,7 @@ export class RoutedExchange implements RoutedCall {
   }
 
   onEndUnsent(): Promise<void> {
-    return this.#routed.exchange.end("not_sent", CLIENT_GONE);
+    return this.#routed.exchange.end("not_sent", CLIENT_DISCONNECTED);
   }
 
   /** @throws GatewayError the client's error. The request is settled before it is thrown. */

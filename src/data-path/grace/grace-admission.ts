@@ -44,7 +44,7 @@ export interface GraceAdmissionOptions {
   /** Returns whether charges of this worker are in the spool, unknown to Redis. */
   readonly isBehind: () => boolean;
   /** Called for a rejected request whose admission Redis may have executed. */
-  readonly leave: (input: AdmitInput) => void;
+  readonly abandon: (input: AdmitInput) => void;
 }
 
 /** Last known state of a key. */
@@ -68,7 +68,7 @@ interface Buckets {
 }
 
 /** Rejections that only a change of a record can end. */
-const STANDING: ReadonlySet<KnownKeyResult["decision"]> = new Set([
+const LASTING_REJECTIONS: ReadonlySet<KnownKeyResult["decision"]> = new Set([
   "key_disabled",
   "user_disabled",
   "organization_suspended",
@@ -94,11 +94,11 @@ export function createGraceAdmission(options: GraceAdmissionOptions): Admit {
       options.outage.missed(input.organizationId);
       const last = known.get(input.presentedHash);
       if (last === undefined || !mayGoOn(last, input, options)) {
-        options.leave(input);
+        options.abandon(input);
         throw error;
       }
       const result = decide(last, input, options);
-      if (result?.decision !== "admitted") options.leave(input);
+      if (result?.decision !== "admitted") options.abandon(input);
       if (result === null) throw error;
       return result;
     }
@@ -140,7 +140,7 @@ function holdToOwnCount(last: LastKnown, input: AdmitInput, options: GraceAdmiss
   if (result.decision !== "admitted" || !input.metered) return result;
   const { reached } = compareCaps(last.caps, result.day, options.spend);
   if (reached === null) return result;
-  options.leave(input);
+  options.abandon(input);
   return {
     ...result,
     decision: `${reached.scope}_cap_reached`,
@@ -199,7 +199,7 @@ function check(
     reached: AdmittedCap | null;
   },
 ): KnownKeyResult["decision"] {
-  if (STANDING.has(decision)) return decision;
+  if (LASTING_REJECTIONS.has(decision)) return decision;
   if (key.expiresAtMs !== null && timeMs >= key.expiresAtMs) return "key_expired";
   if (!local.bucket.take(local.nowMs)) return "rate_limited";
   if (!metered) return "admitted";

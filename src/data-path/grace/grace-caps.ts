@@ -28,8 +28,8 @@ const NEVER_MS = 8.64e15 / 100;
  * otherwise empty.
  */
 export function rememberCaps(result: KnownKeyResult, before: readonly KnownCap[]): readonly KnownCap[] {
-  return result.caps.map((met) => {
-    const cap = createCap(result, met, met.spentMicrocents - met.ownMicrocents);
+  return result.caps.map((admitted) => {
+    const cap = createCap(result, admitted, admitted.spentMicrocents - admitted.ownMicrocents);
     const same = before.find((one) => one.window === cap.window && one.subjectId === cap.subjectId);
     return same === undefined ? cap : { ...cap, baseMicrocents: same.baseMicrocents };
   });

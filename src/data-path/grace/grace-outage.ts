@@ -22,8 +22,8 @@ export class GraceOutage {
   readonly #options: GraceOutageOptions;
   readonly #sinceMs = new Map<string, number>();
   #allSinceMs: number | null = null;
-  #toldAtMs = -Infinity;
-  #isTold = false;
+  #loggedAtMs = -Infinity;
+  #isLogged = false;
 
   constructor(options: GraceOutageOptions) {
     this.#options = options;
@@ -44,8 +44,8 @@ export class GraceOutage {
   reached(organizationId: string | null): void {
     if (this.#allSinceMs !== null) {
       this.#allSinceMs = null;
-      if (this.#isTold) this.#options.logger.warn({}, "redis reachable again");
-      this.#isTold = false;
+      if (this.#isLogged) this.#options.logger.warn({}, "redis reachable again");
+      this.#isLogged = false;
     }
     if (organizationId !== null && this.#sinceMs.size > 0) this.#sinceMs.delete(organizationId);
   }
@@ -55,7 +55,7 @@ export class GraceOutage {
     const now = this.#options.clock.monotonicMs();
     if (this.#allSinceMs === null) {
       this.#allSinceMs = now;
-      this.#tell(now);
+      this.#log(now);
     }
     if (organizationId === null || this.#sinceMs.has(organizationId)) return;
     setBounded(this.#sinceMs, organizationId, now, MAX_ORGANIZATIONS);
@@ -65,10 +65,10 @@ export class GraceOutage {
    * Reports outages at a limited rate: while one node of a cluster is unreachable, an outage ends and starts
    * with every other request.
    */
-  #tell(now: number): void {
-    if (now - this.#toldAtMs < LOG_INTERVAL_MS) return;
-    this.#toldAtMs = now;
-    this.#isTold = true;
+  #log(now: number): void {
+    if (now - this.#loggedAtMs < LOG_INTERVAL_MS) return;
+    this.#loggedAtMs = now;
+    this.#isLogged = true;
     this.#options.logger.warn({ grace_ms: this.#options.graceMs }, "redis unreachable");
   }
 

@@ -62,11 +62,11 @@ export class GraceSpend implements OwnSpend {
   readonly #windowed = new Map<string, true>();
   readonly #maxSubjects: number;
   #subjects = 0;
-  #forgetAbove: number;
+  #evictAbove: number;
 
   constructor({ maxSubjects = MAX_SUBJECTS } = {}) {
     this.#maxSubjects = maxSubjects;
-    this.#forgetAbove = maxSubjects;
+    this.#evictAbove = maxSubjects;
   }
 
   /** Call before a charge is sent, with the request's total so far. */
@@ -177,22 +177,22 @@ export class GraceSpend implements OwnSpend {
     sums.open = 1;
     ofWindow.sums.set(id, sums);
     this.#subjects += 1;
-    if (this.#subjects > this.#forgetAbove) this.#forgetOldest();
+    if (this.#subjects > this.#evictAbove) this.#evictOldest();
     return sums;
   }
 
   /** Evicts several at once; if all others have open requests, tries again after as many more have been added. */
-  #forgetOldest(): void {
+  #evictOldest(): void {
     const count = dropCount(this.#maxSubjects);
-    this.#forget(this.#maxSubjects + 1 - count);
-    this.#forgetAbove = Math.max(this.#maxSubjects, this.#subjects + count);
+    this.#evict(this.#maxSubjects + 1 - count);
+    this.#evictAbove = Math.max(this.#maxSubjects, this.#subjects + count);
   }
 
   /** Evicts until this many are left. */
-  #forget(left: number): void {
+  #evict(remaining: number): void {
     for (const ofWindow of this.#windows.values()) {
       for (const [id, { counted, open }] of ofWindow.sums) {
-        if (this.#subjects <= left) return;
+        if (this.#subjects <= remaining) return;
         if (open > 0) continue;
         ofWindow.sums.delete(id);
         if (counted > ofWindow.beginning) ofWindow.beginning = counted;

@@ -35,7 +35,7 @@ interface AdmittedCaller {
   /** Model aliases of the organization; null: none. */
   readonly modelNames: AdmittedOrganization["modelNames"] | null;
   /** True if the organization keeps the end user in the body as a tag. */
-  readonly keepsEndUser: boolean;
+  readonly tagsEndUser: boolean;
 }
 
 /** Names the request among its organization's open requests. */

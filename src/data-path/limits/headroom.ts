@@ -1,6 +1,6 @@
 /** Response headers with the rest of a request's caps, for agents that want to stop before they are rejected. */
 import { formatWindowEnd } from "../../shared/time/periods.ts";
-import { formatCents, MICROCENTS_PER_CENT, remainingUnder, wholeCents } from "../../shared/money/money.ts";
+import { formatCents, MICROCENTS_PER_CENT, remainingOfLimit, wholeCents } from "../../shared/money/money.ts";
 import type { AdmittedCap, KnownKeyResult } from "../../shared/stored/admission.ts";
 import { isHiddenFromClients } from "./spend-cap.ts";
 
@@ -17,7 +17,7 @@ const FIRST_ALERT_PERCENT = 90n;
  */
 export function formatHeadroom(result: KnownKeyResult): readonly Header[] {
   const { organization, day, caps } = result;
-  const [tightest] = caps.toSorted((one, other) => (leftOf(one) < leftOf(other) ? -1 : 1));
+  const [tightest] = caps.toSorted((one, other) => (readRemaining(one) < readRemaining(other) ? -1 : 1));
   if (tightest === undefined) return NOTHING;
   const isNear = caps.some((cap) => usedPercent(cap) >= FIRST_ALERT_PERCENT);
   if (!isNear && organization.budgetHeaders !== "always") return NOTHING;
@@ -26,17 +26,17 @@ export function formatHeadroom(result: KnownKeyResult): readonly Header[] {
     return [["x-budget-used-percent", String(usedPercent(tightest))]];
   }
   const resetsAt = formatWindowEnd(period, day);
-  const left = leftOf(tightest);
+  const remaining = readRemaining(tightest);
   return [
-    ["x-budget-remaining", formatCents(wholeCents(left < 0n ? 0n : left), organization.currency)],
+    ["x-budget-remaining", formatCents(wholeCents(remaining < 0n ? 0n : remaining), organization.currency)],
     ["x-budget-scope", scope],
     ["x-budget-period", period],
     ...(resetsAt === null ? [] : [["x-budget-resets-at", resetsAt] as const]),
   ];
 }
 
-function leftOf({ cents, spentMicrocents }: AdmittedCap): bigint {
-  return remainingUnder(cents, spentMicrocents);
+function readRemaining({ cents, spentMicrocents }: AdmittedCap): bigint {
+  return remainingOfLimit(cents, spentMicrocents);
 }
 
 /** Returns whole percent, rounded down. */

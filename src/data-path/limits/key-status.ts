@@ -100,7 +100,7 @@ export interface KeyStatusInput {
 export function formatKeyStatus(input: KeyStatusInput): KeyStatus {
   const { key, organization, spend, limits, user, group, remainingRequests, burst } = input;
   const keySpent = spend.keyMicrocents.get(key.id) ?? 0n;
-  const isTold = ({ scope }: LimitStatus) => scope === "key" || !organization.hideAmounts;
+  const isVisible = ({ scope }: LimitStatus) => scope === "key" || !organization.hideAmounts;
   return {
     object: "key",
     id: key.id,
@@ -118,7 +118,7 @@ export function formatKeyStatus(input: KeyStatusInput): KeyStatus {
     resets_at: formatResetsAt(spend.month),
     rate_limit: { requests_per_minute: key.requestsPerMinute, burst, remaining: remainingRequests },
     ...formatMonth("key", keySpent, limits),
-    headroom_cents: headroomOf(limits.limits.filter(isTold)),
+    headroom_cents: headroomOf(limits.limits.filter(isVisible)),
     blocked_by: limits.limits.find(isReachedCap)?.scope ?? null,
     allowed_models: key.allowedModels === null ? null : [...key.allowedModels],
     expires_at: formatTimeOrNull(key.expiresAtMs),
@@ -126,7 +126,7 @@ export function formatKeyStatus(input: KeyStatusInput): KeyStatus {
     group: group === null ? null : { id: group.id, name: group.name },
     limits: limits.limits.map((limit) => {
       const shown = formatLimit(limit, limits.timeMs);
-      return isTold(limit) ? shown : { ...shown, ...NO_AMOUNTS_OF_LIMIT };
+      return isVisible(limit) ? shown : { ...shown, ...NO_AMOUNTS_OF_LIMIT };
     }),
     token_limits: [
       ...formatTokenLimits("key", key),

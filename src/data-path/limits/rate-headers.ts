@@ -67,11 +67,11 @@ export function formatRateHeaders(rate: RateState, protocol: ProtocolName): [str
     [names.requests.remaining, remaining],
     [names.requests.reset, formatReset(rate.resetMs, fromMs)],
   ];
-  for (const { type, limit, remaining: left, resetMs } of rate.tokens) {
+  for (const { type, limit, remaining: remainingTokens, resetMs } of rate.tokens) {
     const { limit: limitName, remaining: remainingName, reset: resetName } = names[type];
     headers.push(
       [limitName, String(limit)],
-      [remainingName, String(left)],
+      [remainingName, String(remainingTokens)],
       [resetName, formatReset(resetMs, fromMs)],
     );
   }

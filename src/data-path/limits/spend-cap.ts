@@ -3,7 +3,7 @@
  * same step as the rest of an admission or of `openRecord`; this file only builds the error.
  */
 import { CAP_CODES, GatewayError } from "../../shared/contract/errors.ts";
-import { ceilCents, formatCents, isReached, remainingUnder, wholeCents } from "../../shared/money/money.ts";
+import { ceilCents, formatCents, isReached, remainingOfLimit, wholeCents } from "../../shared/money/money.ts";
 import { describeWindow, formatWindowEnd } from "../../shared/time/periods.ts";
 import type { DashboardAddress } from "../../shared/contract/pages.ts";
 import {
@@ -152,14 +152,14 @@ function describeCap(cap: ReachedCap): string {
 }
 
 function describeRemedy(cap: ReachedCap, dashboard: DashboardAddress): string {
-  const ask = dashboard.contact === null ? "" : ` or ask ${dashboard.contact}`;
+  const contactText = dashboard.contact === null ? "" : ` or ask ${dashboard.contact}`;
   const resetsAt = formatWindowEnd(cap.period, cap.day);
   const wait = resetsAt === null || !canWaitHelp(cap) ? null : `wait until ${resetsAt}`;
-  const raise = `${describeRaise(cap, dashboard.baseUrl)}${ask}`;
-  const ways = [canShortenHelp(cap) ? "Lower the output limit" : null, raise, wait].filter(
-    (way) => way !== null,
+  const raise = `${describeRaise(cap, dashboard.baseUrl)}${contactText}`;
+  const remedies = [canShortenHelp(cap) ? "Lower the output limit" : null, raise, wait].filter(
+    (remedy) => remedy !== null,
   );
-  return `${ways.map((way, place) => (place === 0 ? way : lowerFirst(way))).join(", or ")}.`;
+  return `${remedies.map((remedy, place) => (place === 0 ? remedy : lowerFirst(remedy))).join(", or ")}.`;
 }
 
 function lowerFirst(text: string): string {
@@ -177,7 +177,7 @@ function canShortenHelp(cap: ReachedCap): boolean {
  */
 function canWaitHelp(cap: ReachedCap): boolean {
   if (isHiddenFromClients(cap)) return true;
-  return cap.capCents > 0 && remainingUnder(cap.capCents, cap.held?.worstCaseMicrocents ?? 0n) >= 0n;
+  return cap.capCents > 0 && remainingOfLimit(cap.capCents, cap.held?.worstCaseMicrocents ?? 0n) >= 0n;
 }
 
 function describeRaise(cap: ReachedCap, dashboardUrl: string | null): string {
@@ -192,5 +192,5 @@ function isCapReached({ capCents, spentMicrocents }: ReachedCap): boolean {
 /** Returns whether the request would fit if nothing else were in flight. */
 function inFlightOnly(cap: ReachedCap): boolean {
   if (cap.held === undefined) return false;
-  return remainingUnder(cap.capCents, cap.spentMicrocents + cap.held.worstCaseMicrocents) >= 0n;
+  return remainingOfLimit(cap.capCents, cap.spentMicrocents + cap.held.worstCaseMicrocents) >= 0n;
 }

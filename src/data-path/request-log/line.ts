@@ -1,7 +1,7 @@
 /** Lines of the request log: how they are written, and which members are read to add them up. */
 import * as z from "zod";
 import { formatTime } from "../../shared/time/calendar.ts";
-import { sayReason } from "../../shared/envoy-reasons/reason.ts";
+import { describeReason } from "../../shared/envoy-reasons/reason.ts";
 import { explainCause } from "../../shared/envoy-reasons/upstream-cause.ts";
 import { formatJsonText } from "../../shared/text/json-text.ts";
 import { timeOfId } from "../store/ids.ts";
@@ -181,7 +181,7 @@ function formatMoment(timeMs: number | null): string {
  */
 function formatReason({ name, status, cause }: UpstreamEnd): string | null {
   const reason = cause === null ? null : explainCause(status, cause);
-  return reason === null ? null : sayReason(reason, name);
+  return reason === null ? null : describeReason(reason, name);
 }
 
 function formatShrunk({ shrunk = null }: LoggedRequest): string {

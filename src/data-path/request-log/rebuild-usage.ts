@@ -22,7 +22,7 @@ export interface UsageRebuild {
 
 type RebuildStore = Pick<
   Store,
-  "raiseUsage" | "readUsage" | "readClosedUsage" | "markLogged" | "charge" | "forgetSums"
+  "raiseUsage" | "readUsage" | "readClosedUsage" | "markLogged" | "charge" | "deleteSums"
 >;
 /** Lists the charges of requests that may still be charged by their owner; each call starts over. */
 type LateCharges = () => AsyncIterable<ChargeInput>;
@@ -58,7 +58,7 @@ export async function rebuildUsage(
     if (result.outcome === "raised") raisedRows += 1;
     addedMicrocents += result.addedMicrocents;
   }
-  for (const organizationId of logged.rows.keys()) await store.forgetSums(organizationId, logged.month);
+  for (const organizationId of logged.rows.keys()) await store.deleteSums(organizationId, logged.month);
   return { raisedRows, addedMicrocents, settledRequests, inFlight: [...inFlight] };
 }
 

@@ -128,18 +128,18 @@ export class RequestLog {
     await mkdir(dir, { recursive: true, mode: 0o700 });
     for (let part = await findNewestPart(dir, `${day}.${writer}.`); ; part += 1) {
       const handle = await open(join(dir, `${day}.${writer}.${part}.jsonl`), "a", FILE_MODE);
-      let isKept = false;
+      let isReturned = false;
       try {
         const { size } = await handle.stat();
         if (size < maxFileBytes) {
           // The file may end in a partial line after a crash or on a full disk. An empty line is harmless, a joined
           // one is not.
           if (size > 0) await handle.appendFile("\n");
-          isKept = true;
+          isReturned = true;
           return { handle, day, bytes: size === 0 ? 0 : size + 1 };
         }
       } finally {
-        if (!isKept) await handle.close();
+        if (!isReturned) await handle.close();
       }
     }
   }

@@ -52,7 +52,7 @@ export interface UsageVerification {
 /** Spend covers a month and all models and tags. */
 const SPEND = { day: null, model: null, tags: null, figure: FIGURE_NAMES.costMicrocents };
 
-type VerifyStore = Pick<Store, "listOrganizationIds" | "readSpend" | "readUsage" | "readKeptSums">;
+type VerifyStore = Pick<Store, "listOrganizationIds" | "readSpend" | "readUsage" | "readStoredSums">;
 
 /** @param logged Null: compare spend with usage only. */
 export async function verifyUsage(
@@ -102,7 +102,7 @@ function compareKeys(
 
 /** Compares the sums kept of days with the rows of these days, which differ from them in tags only. */
 async function compareSums(
-  store: Pick<Store, "readKeptSums">,
+  store: Pick<Store, "readStoredSums">,
   organizationId: string,
   monthName: string,
   rows: readonly UsageRow[],
@@ -110,9 +110,9 @@ async function compareSums(
   const month = parseMonth(monthName);
   const differences: UsageDifference[] = [];
   for (const day of month === null ? [] : daysOf(month)) {
-    const kept = await store.readKeptSums(organizationId, day);
-    if (kept === null) continue;
-    const [inRows, inSums] = [groupRows(rows.filter((row) => row.day === day)), groupRows(kept)];
+    const stored = await store.readStoredSums(organizationId, day);
+    if (stored === null) continue;
+    const [inRows, inSums] = [groupRows(rows.filter((row) => row.day === day)), groupRows(stored)];
     for (const name of new Set([...inRows.keys(), ...inSums.keys()])) {
       const [expectedIn, foundIn] = [inRows.get(name) ?? [], inSums.get(name) ?? []];
       const { keyId = null, model = null } = expectedIn[0] ?? foundIn[0] ?? {};

@@ -23,7 +23,7 @@ export function identifyRequest(
 ): BilledRequest {
   const { identity, caller, limits } = admission;
   const { month, session } = identity;
-  const allTags = addEndUser(identity.tags ?? "", caller.keepsEndUser ? request.endUser : null);
+  const allTags = addEndUser(identity.tags ?? "", caller.tagsEndUser ? request.endUser : null);
   const tags = allTags === "" ? undefined : allTags;
   const hasCap = limits.areSessionsCapped || limits.sessionBudgetCents !== null;
   return {

@@ -11,7 +11,7 @@ import type { Logger } from "../../shared/host/logger.ts";
 import type { Admission } from "../limits/admission.ts";
 import { createConcurrencyError, fitsShare } from "../limits/concurrency-limit.ts";
 import { createOpenError, describeShrunk, type OpenRefusal } from "../limits/open-error.ts";
-import { remainingUnder } from "../../shared/money/money.ts";
+import { remainingOfLimit } from "../../shared/money/money.ts";
 import type { Spool } from "../spool/spool.ts";
 import { timeOfId } from "../store/ids.ts";
 import type { Store } from "../../shared/stored/store.ts";
@@ -214,7 +214,7 @@ async function openShrunk(
 ): Promise<AccountTerms> {
   let { result } = refused;
   for (let tries = 0; ; tries += 1) {
-    const affordable = "figures" in result ? worstCase.afford(remainingOf(result.figures)) : null;
+    const affordable = "figures" in result ? worstCase.afford(remainingOfSession(result.figures)) : null;
     const mayShrink = affordable !== null && tries < MAX_SHRUNK_TRIES;
     if (!mayShrink || !worstCase.shrinkTo(affordable)) {
       const requested = { worstCaseMicrocents: refused.worstCaseMicrocents, affordable };
@@ -244,8 +244,8 @@ function isOpened(
  * Returns what is left of the cap that rejected. With strict caps it is the tightest, so this amount fits
  * under all caps.
  */
-function remainingOf({ capCents, spentMicrocents, heldMicrocents }: SessionFigures): bigint {
-  return remainingUnder(capCents, spentMicrocents + heldMicrocents);
+function remainingOfSession({ capCents, spentMicrocents, heldMicrocents }: SessionFigures): bigint {
+  return remainingOfLimit(capCents, spentMicrocents + heldMicrocents);
 }
 
 /** Bounds the floor, an estimate that is charged if no charge is ever reported, by the reserved amount. */

@@ -213,7 +213,7 @@ export class RequestRecords {
     if (state.kind === "begun") this.#move(requestId, state, { kind: "recorded", account: state.account });
     else if (state.kind === "unanswered" || state.kind === "spooling") {
       this.#move(requestId, state, { kind: "retained", account: state.account });
-    } else if (state.kind === "pendingInMemory") this.#forget(requestId, state);
+    } else if (state.kind === "pendingInMemory") this.#delete(requestId, state);
     else return;
     if ("line" in state) this.#journal.release(state.line);
   }
@@ -232,7 +232,7 @@ export class RequestRecords {
   /** Call when all of its charges have ended, or the final one is only in this worker's memory. */
   end(requestId: string): void {
     const state = this.stateOf(requestId);
-    if (state.kind === "retained") this.#forget(requestId, state);
+    if (state.kind === "retained") this.#delete(requestId, state);
     else if (state.kind === "unanswered") {
       this.#move(requestId, state, { kind: "pendingInMemory", line: state.line });
     } else if (state.kind === "recorded") {
@@ -254,7 +254,7 @@ export class RequestRecords {
   markRefusalReported(requestId: string): boolean {
     const state = this.stateOf(requestId);
     if (state.kind !== "withdrawn") return false;
-    this.#forget(requestId, state);
+    this.#delete(requestId, state);
     return true;
   }
 
@@ -265,8 +265,8 @@ export class RequestRecords {
       if (state.kind === "abandoned") ended.abandoned.push(state);
       else if (state.kind === "closed") ended.closed.push(state);
     }
-    for (const state of ended.abandoned) this.#forget(state.request.requestId, state);
-    for (const state of ended.closed) this.#forget(state.requestId, state);
+    for (const state of ended.abandoned) this.#delete(state.request.requestId, state);
+    for (const state of ended.closed) this.#delete(state.requestId, state);
     return ended;
   }
 
@@ -284,7 +284,7 @@ export class RequestRecords {
     this.#states.set(requestId, next);
   }
 
-  #forget(requestId: string, from: Forgettable): void {
+  #delete(requestId: string, from: Forgettable): void {
     this.#require(requestId, from, "forgotten");
     this.#states.delete(requestId);
   }

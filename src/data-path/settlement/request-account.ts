@@ -37,7 +37,7 @@ export interface AccountOptions extends EstimatedPrompt {
     TokenEstimator,
     "estimateOutput" | "countOutput" | "fewestPromptTokens" | "fewestOutputTokens" | "learn"
   >;
-  readonly keeper: AccountKeeper;
+  readonly accounts: WorkerAccounts;
   /** Tokens that the admission took from token limits; null without token limits. */
   readonly takenTokens: TakenTokens | null;
   /** Called at the end with the output tokens that count towards token limits; null: not needed. */
@@ -45,7 +45,7 @@ export interface AccountOptions extends EstimatedPrompt {
 }
 
 /** Owner of all accounts of a worker. */
-export interface AccountKeeper {
+export interface WorkerAccounts {
   /**
    * Writes a charge. Resolves to true when it is on record, to false when everything possible was done. Never
    * rejects.
@@ -143,7 +143,7 @@ export class RequestAccount {
   /** Describes the cost so far for the client; undefined if the usage does not cover everything that was generated. */
   readonly describeCost: DescribeCost = ({ usage: tokens, serviceTier, toolUses }) => {
     const { answer } = this.#state;
-    if (answer !== null && !this.#tellsAll(answer.observation)) return {};
+    if (answer !== null && !this.#coversAll(answer.observation)) return {};
     const charged = chooseRates(this.price, serviceTier, promptTokensOf(tokens));
     const tools = chargeTools(this.price.serverTools, toolUses);
     return reportCost({ tokens, tools, charged, currency: this.#identity.currency });
@@ -190,18 +190,18 @@ export class RequestAccount {
     const { observation } = answer;
     const counted = this.#limit(this.#countAtLeast(observation));
     const estimate = this.#limit(this.#estimateSoFar(observation));
-    const said = { counted: counted.costMicrocents, estimate: estimate.costMicrocents };
-    if (said.counted === acknowledged.counted && said.estimate === acknowledged.estimate) return;
+    const charged = { counted: counted.costMicrocents, estimate: estimate.costMicrocents };
+    if (charged.counted === acknowledged.counted && charged.estimate === acknowledged.estimate) return;
     const progress = this.#charge(routed, { ...counted, estimated: estimate.estimated }, estimate, null);
     // An unacknowledged charge is sent again with the next one, even if the stream stalls.
-    if (await watch(routed, progress)) routed.acknowledged = said;
+    if (await watch(routed, progress)) routed.acknowledged = charged;
   }
 
   /** Creates the record of a request without one, as long as nothing was generated. Never rejects. */
   async chargeOpening(): Promise<void> {
     const routed = this.#state;
     if (routed.kind !== "routed" || routed.progress !== null || routed.sequence > 0) return;
-    await watch(routed, this.#options.keeper.charge(openingCharge(this.opened, this.promptFloorPrice)));
+    await watch(routed, this.#options.accounts.charge(openingCharge(this.opened, this.promptFloorPrice)));
   }
 
   /**
@@ -217,18 +217,18 @@ export class RequestAccount {
   }
 
   async #settle(routed: Routed, outcome: Outcome, result: ClientResult): Promise<Settled> {
-    const { keeper } = this.#options;
+    const { accounts } = this.#options;
     const counted = this.#countFinally(outcome);
     // Don't await a value we already have, so that the charge is sent in this turn.
     const settled = counted instanceof Promise ? await counted : counted;
     this.#learn(settled);
     const ending = { settled, outcome, result };
-    keeper.onCounted(this, ending);
+    accounts.onCounted(this, ending);
     // No charge was due yet, so only the journal has the request. If this process dies before Redis has the
     // final charge, the line has the prompt's cost; only the output of the last two seconds is missing, no
     // more than for a request in flight.
-    const isSingleCharge = routed.progress === null && keeper.isBegun(this.#identity.requestId);
-    const end = (): void => keeper.onSettled(this);
+    const isSingleCharge = routed.progress === null && accounts.isBegun(this.#identity.requestId);
+    const end = (): void => accounts.onSettled(this);
     const sent = this.#charge(routed, settled, null, ending, isSingleCharge);
     // The record is deleted only after every command was answered; the client does not wait for this.
     const charged = sent.then(() => (routed.progress === null ? end() : void routed.progress.then(end)));
@@ -241,23 +241,23 @@ export class RequestAccount {
     const observation = this.#state.answer?.observation;
     if (observation === undefined) return this.#estimate(null, 0);
     const { usage } = observation;
-    if (usage !== null && this.#tellsAll(observation)) return this.#price(usage, false);
+    if (usage !== null && this.#coversAll(observation)) return this.#price(usage, false);
     if (outcome === "complete" && observation.isZeroUsage) return this.#nothing();
     const { estimator } = this.#options;
     // Never fewer tokens than already counted as spend.
-    const fewest = estimator.fewestOutputTokens(this.#subject, observation);
+    const atLeast = estimator.fewestOutputTokens(this.#subject, observation);
     return estimator
       .countOutput(this.#subject, observation)
       .then((tokens) =>
-        usage !== null && this.#tellsAll(observation, tokens)
+        usage !== null && this.#coversAll(observation, tokens)
           ? this.#price(usage, false)
-          : this.#estimate(usage, Math.max(tokens, fewest)),
+          : this.#estimate(usage, Math.max(tokens, atLeast)),
       );
   }
 
   #estimateSoFar(observation: Observation): Settled {
     const { usage } = observation;
-    if (usage !== null && this.#tellsAll(observation)) return this.#price(usage, false);
+    if (usage !== null && this.#coversAll(observation)) return this.#price(usage, false);
     return this.#estimate(usage, this.#options.estimator.estimateOutput(this.#subject, observation));
   }
 
@@ -265,7 +265,7 @@ export class RequestAccount {
    * Returns whether the upstream's usage covers everything that was generated. @param counted Tokens by the
    * tokenizer; omitted: estimated from bytes.
    */
-  #tellsAll(observation: Observation, counted?: number): boolean {
+  #coversAll(observation: Observation, counted?: number): boolean {
     const { usage, isUsageIncomplete } = observation;
     const { requested, estimator } = this.#options;
     if (usage === null || isUsageIncomplete) return false;
@@ -284,8 +284,8 @@ export class RequestAccount {
     const known =
       usage ?? plainTokens(estimator.fewestPromptTokens(this.#subject, promptVisibleTextBytes), 0);
     const isReported = usage !== null && !observation.isUsageIncomplete;
-    const fewest = isReported ? 0 : estimator.fewestOutputTokens(this.#subject, observation);
-    const outputTokens = Math.max(known.outputTokens, Math.min(this.#largestOutputTokens, fewest));
+    const atLeast = isReported ? 0 : estimator.fewestOutputTokens(this.#subject, observation);
+    const outputTokens = Math.max(known.outputTokens, Math.min(this.#largestOutputTokens, atLeast));
     const tokens: TokenUsage = { ...known, outputTokens };
     const inputTokens = promptTokensOf(tokens);
     const cost = leastCost(this.price, { inputTokens, outputTokens });
@@ -380,7 +380,7 @@ export class RequestAccount {
       usedTokens: this.#countUsedTokens(estimate ?? settled, ending),
       ...this.#identity,
     };
-    return this.#options.keeper.charge(input);
+    return this.#options.accounts.charge(input);
   }
 }
 

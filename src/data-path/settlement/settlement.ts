@@ -30,7 +30,7 @@ import { describeRefusal } from "./refusal-checks.ts";
 import { chargeDue, DUE_INTERVAL_MS } from "./charge-due.ts";
 import { eachOrganization, pushTo } from "./organization-batches.ts";
 import { type ClientResult, formatRequestLogLine, type LoggedRequest } from "../request-log/line.ts";
-import { type AccountKeeper, RequestAccount } from "./request-account.ts";
+import { type WorkerAccounts, RequestAccount } from "./request-account.ts";
 import type { Ending } from "./settled.ts";
 import type { RequestLog } from "../request-log/request-log.ts";
 import type { Spool } from "../spool/spool.ts";
@@ -56,7 +56,13 @@ export interface NamedModel {
 export interface SettlementOptions extends RecordOpenerOptions {
   readonly store: Pick<
     Store,
-    "openRecord" | "charge" | "renew" | "forget" | "leave" | "recordRequest" | "changeOutcome"
+    | "openRecord"
+    | "charge"
+    | "renew"
+    | "deleteRecords"
+    | "removeAbandoned"
+    | "recordRequest"
+    | "changeOutcome"
   >;
   readonly estimator: TokenEstimator;
   readonly clock: Clock;
@@ -70,7 +76,7 @@ export interface SettlementOptions extends RecordOpenerOptions {
 
 /** Renewal interval. Records expire 30 s after their owner's last renewal. */
 const RENEW_INTERVAL_MS = internalWait(10_000);
-const FORGET_INTERVAL_MS = 500;
+const DELETE_INTERVAL_MS = 500;
 
 /** Values exported as metrics. */
 export interface SettlementFigures {
@@ -87,7 +93,7 @@ export class Settlement {
   readonly #tagRows = new TagRows();
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #outputMeans = new OutputMeans();
-  readonly #keeper: AccountKeeper = {
+  readonly #accounts: WorkerAccounts = {
     charge: (charge) => this.#charges.write(charge),
     isBegun: (requestId) => this.#records.stateOf(requestId).kind === "begun",
     onCounted: (account, ending) => this.#onCounted(account, ending),
@@ -113,7 +119,7 @@ export class Settlement {
   start(): void {
     this.#startCharging();
     this.#every(RENEW_INTERVAL_MS, () => this.#renew());
-    this.#every(FORGET_INTERVAL_MS, () => this.#forget());
+    this.#every(DELETE_INTERVAL_MS, () => this.#deleteRecords());
   }
 
   /**
@@ -146,18 +152,18 @@ export class Settlement {
   async stop(boundMs: number): Promise<void> {
     const { clock, requestLog, spool } = this.#options;
     const endMs = clock.monotonicMs() + boundMs;
-    const left = () => this.#records.sizeInFlight + this.#charges.unacknowledged;
-    while (left() > 0 && clock.monotonicMs() < endMs) await pause(20, { ref: false });
+    const pending = () => this.#records.sizeInFlight + this.#charges.unacknowledged;
+    while (pending() > 0 && clock.monotonicMs() < endMs) await pause(20, { ref: false });
     for (const timer of this.#timers) clearInterval(timer);
     const isDrained = await spool.stop(Math.max(0, endMs - clock.monotonicMs()));
     await requestLog.close();
-    if (left() > 0) {
+    if (pending() > 0) {
       const { sizeInFlight } = this.#records;
       const charges = this.#charges.unacknowledged;
       throw new Error(`${sizeInFlight} requests are not settled, ${charges} charges not acknowledged`);
     }
     if (!isDrained) throw new Error("charges are left in the spool; the next start sends them");
-    await this.#forget();
+    await this.#deleteRecords();
   }
 
   /**
@@ -261,7 +267,7 @@ export class Settlement {
       requested: { choices: request.choices, prompts: request.prompts },
       largestOutputTokens: largestOutputTokens(request, model),
       estimator,
-      keeper: this.#keeper,
+      accounts: this.#accounts,
       takenTokens: limits.takenTokens,
       onOutputCounted:
         limits.takenTokens === null ? null : (tokens) => this.#outputMeans.learn(caller, tokens),
@@ -318,7 +324,7 @@ export class Settlement {
     await eachOrganization(byOrganization, (...batch) => this.#options.store.renew(...batch));
   }
 
-  async #forget(): Promise<void> {
+  async #deleteRecords(): Promise<void> {
     const abandoned = new Map<string, EnteredRequest[]>();
     const closed = new Map<string, string[]>();
     const ended = this.#records.takeEnded();
@@ -326,8 +332,8 @@ export class Settlement {
     for (const { organizationId, requestId } of ended.closed) pushTo(closed, organizationId, requestId);
     const { store } = this.#options;
     await Promise.all([
-      eachOrganization(closed, (...batch) => store.forget(...batch)),
-      eachOrganization(abandoned, (...batch) => store.leave(...batch)),
+      eachOrganization(closed, (...batch) => store.deleteRecords(...batch)),
+      eachOrganization(abandoned, (...batch) => store.removeAbandoned(...batch)),
     ]);
   }
 }

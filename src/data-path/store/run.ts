@@ -55,10 +55,10 @@ export function storeOf<Subject extends Partial<Store>>(
 ): (run: Run) => Subject {
   const named = Object.entries(operations) as [Operation, (...input: unknown[]) => Promise<unknown>][];
   return (run) => {
-    const asked = named.map(([name, operation]) => [
+    const methods = named.map(([name, operation]) => [
       name,
       (...input: unknown[]) => run(name, (context) => operation(context, ...input)),
     ]);
-    return Object.fromEntries(asked) as Subject;
+    return Object.fromEntries(methods) as Subject;
   };
 }

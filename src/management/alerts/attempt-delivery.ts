@@ -31,7 +31,7 @@ export async function attemptDelivery(
   services: AttemptServices,
   ending: AbortSignal,
 ): Promise<AttemptResult | "broken off"> {
-  if (claim.isForOthers) return { outcome: "off" };
+  if (claim.isForOtherChannels) return { outcome: "off" };
   const { store, owner, leaseMs, onError } = services;
   const { organizationId } = claim.message;
   const lost = new AbortController();

@@ -34,7 +34,7 @@ export function concludeAttempt(
   result: AttemptResult,
   { schedule, nowMs, random }: ConcludeContext,
 ): Conclusion {
-  if (claim.isForOthers) return PASSED_BY;
+  if (claim.isForOtherChannels) return PASSED_BY;
   const isAttempt = result.outcome !== "off" && result.outcome !== "later";
   const attempts = claim.failedAttempts + (isAttempt ? 1 : 0);
   const base = { attempts, lastError: null, lastAttemptAtMs: nowMs, nextAttemptAtMs: null };

@@ -101,7 +101,9 @@ export class EmailChannel implements Channel {
     to: readonly string[],
     recipients: readonly string[],
   ): Promise<Mail> {
-    const others = covered.filter(({ isForOthers }) => !isForOthers).map((queued) => queued.message);
+    const others = covered
+      .filter(({ isForOtherChannels }) => !isForOtherChannels)
+      .map((queued) => queued.message);
     const about = { organizationName: organization.name, pagesUrl: this.#options.pagesUrl };
     const details = await this.#options.readDetails(message, organization);
     const mail = await createAlertMail({ ...about, message, details, others });

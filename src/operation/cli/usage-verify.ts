@@ -226,9 +226,9 @@ function formatWindows({ organizations, compared, notCompared }: WindowVerificat
 
 /** "of days are kept for 15 days", "of weeks for 22" */
 const KEPT = Object.entries(PERIODS)
-  .filter(([, { keptDays }]) => keptDays !== null)
-  .map(([period, { keptDays }], place) =>
-    place === 0 ? `of ${period}s are kept for ${keptDays} days` : `of ${period}s for ${keptDays}`,
+  .filter(([, { retentionDays }]) => retentionDays !== null)
+  .map(([period, { retentionDays }], place) =>
+    place === 0 ? `of ${period}s are kept for ${retentionDays} days` : `of ${period}s for ${retentionDays}`,
   );
 const OBSTACLES: Readonly<Record<WindowObstacle, string>> = {
   counters_expired: `counters ${KEPT.join(", ")}`,

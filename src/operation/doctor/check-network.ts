@@ -6,7 +6,7 @@ import type { Config, UpstreamConfig } from "../../shared/config/schema.ts";
 import { type Target, tryConnect } from "../../shared/host/connect.ts";
 import { capitalize } from "../../shared/text/capitalize.ts";
 import { explainConnectError } from "../../shared/envoy-reasons/connection-reasons.ts";
-import { sayReason } from "../../shared/envoy-reasons/reason.ts";
+import { describeReason } from "../../shared/envoy-reasons/reason.ts";
 import { FLAGS } from "../../shared/envoy-reasons/response-flags.ts";
 import { type DoctorFinding, found, ok, reasonOf } from "./finding.ts";
 
@@ -41,7 +41,8 @@ async function checkEndpoint(
   } catch (error) {
     const reason = explainConnectError(error);
     const isCertificate = reason?.isCertificate ?? false;
-    const says = reason === null ? `the upstream ${name} accepts no connection` : sayReason(reason, name);
+    const says =
+      reason === null ? `the upstream ${name} accepts no connection` : describeReason(reason, name);
     return found(isCertificate ? "upstream_untrusted" : "upstream_unreachable", check, {
       message: `${capitalize(says)} (${where}: ${reasonOf(error)}).`,
       fix: `Requests to its models return 503. ${reason?.todo ?? FLAGS.UF.todo}`,

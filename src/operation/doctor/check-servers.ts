@@ -1,8 +1,8 @@
 /** Checks of model servers by their own information: kind, models, context windows. */
 import type { Config, UpstreamConfig } from "../../shared/config/schema.ts";
 import { formatHost } from "../../shared/host/local-url.ts";
-import { askModels, type ServerModels } from "../../shared/model-servers/ask-models.ts";
-import { AskError } from "../../shared/model-servers/fetch-answer.ts";
+import { readModels, type ServerModels } from "../../shared/model-servers/ask-models.ts";
+import { FetchError } from "../../shared/model-servers/fetch-answer.ts";
 import { MODEL_SERVERS } from "../../shared/model-servers/presets.ts";
 import { type DoctorFinding, found, ok } from "./finding.ts";
 
@@ -38,9 +38,9 @@ async function ask({ endpoints, pathPrefix, credentials }: UpstreamConfig): Prom
   );
   const explainRefusal = (url: string, status: number): string => `${url} answers ${status}`;
   try {
-    return await askModels(`${origin}${pathPrefix}`, { headers, explainRefusal });
+    return await readModels(`${origin}${pathPrefix}`, { headers, explainRefusal });
   } catch (error) {
-    if (error instanceof AskError) return null;
+    if (error instanceof FetchError) return null;
     throw error;
   }
 }

@@ -14,7 +14,7 @@ import { formatErrorReference } from "../../shared/config/documentation.ts";
 import { setErrorReference } from "../../shared/contract/error-reference.ts";
 import type { HostFinding } from "../../shared/host/finding.ts";
 import { formatLocalUrl, isLoopback } from "../../shared/host/local-url.ts";
-import { createAsk } from "../../shared/host/questions.ts";
+import { createHostCalls } from "../../shared/host/questions.ts";
 import { openStoreInBackground } from "../../data-path/store/open-store.ts";
 import type { OperationMeter } from "../../data-path/store/run.ts";
 import type { Store } from "../../shared/stored/store.ts";
@@ -39,7 +39,7 @@ export async function startAdminApi({ config, channel }: ProcessOptions): Promis
   logProcessWarnings(logger);
   setErrorReference(formatErrorReference(config));
   const telemetry = createAdminTelemetry(config, channel);
-  const ask = createAsk<HostQuestions>(channel);
+  const ask = createHostCalls<HostQuestions>(channel);
   const { store, close } = await openAdminStore(config, logger, telemetry.redisMeter);
   const catalog = new CatalogReference(createCatalog(config));
   const email = createEmailServices(config);

@@ -235,7 +235,7 @@ function createGrace(
       workerCount: () => workers.count,
       countInFlight: (keyId) => settlement.countOpen(keyId),
       isBehind: () => !spool.isEmpty,
-      leave: (request) =>
+      abandon: (request) =>
         request.metered && settlement.abandon({ caller: request, identity: request, limits: {} }),
     });
   return { outage, spool, workers, createAdmit };
@@ -290,7 +290,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     tokenCallers,
     admit,
     meanOutput: (caller) => settlement.meanOutput(caller),
-    leave: (admission) => settlement.abandon(admission),
+    abandon: (admission) => settlement.abandon(admission),
     protocols: PROTOCOLS,
     createRequestId: () => createId("req", clock.nowMs()),
     isReady: () => isServing() && !parts.isGraceOver(),

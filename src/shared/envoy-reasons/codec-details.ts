@@ -2,8 +2,8 @@
 import { type Reason, reason } from "./reason.ts";
 import { FLAGS } from "./response-flags.ts";
 
-function malformed(says: string, todo: string): Reason {
-  return reason("client", says, "client", todo);
+function malformed(text: string, todo: string): Reason {
+  return reason("client", text, "client", todo);
 }
 
 const HEADERS_TOO_LARGE = malformed(

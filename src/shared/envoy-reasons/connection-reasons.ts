@@ -14,12 +14,12 @@ interface ConnectionReason extends Reason {
 const START_OR_CORRECT =
   "Start the model server, correct the upstream's `url`, or allow the connection in the network.";
 
-function unreachable(envoy: RegExp, node: RegExp, says: string, todo = START_OR_CORRECT): ConnectionReason {
-  return { ...reason("upstream", says, "operator", todo), envoy, node, isCertificate: false };
+function unreachable(envoy: RegExp, node: RegExp, text: string, todo = START_OR_CORRECT): ConnectionReason {
+  return { ...reason("upstream", text, "operator", todo), envoy, node, isCertificate: false };
 }
 
-function untrusted(envoy: RegExp, node: RegExp, says: string, todo: string): ConnectionReason {
-  return { ...reason("upstream", says, "operator", todo), envoy, node, isCertificate: true };
+function untrusted(envoy: RegExp, node: RegExp, text: string, todo: string): ConnectionReason {
+  return { ...reason("upstream", text, "operator", todo), envoy, node, isCertificate: true };
 }
 
 /** First match wins. */

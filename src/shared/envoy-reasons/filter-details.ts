@@ -17,8 +17,8 @@ const SIDECAR_LOST = reason(
   "gateway",
   "The gateway restarts its worker, and the client can retry. If this happens often, run `inference-gateway doctor` and search the log for `worker exited unexpectedly`. An unreachable endpoint picker of the upstream looks the same.",
 );
-const refused = (says: string, todo: string): Reason => reason("gateway", says, "client", todo);
-const misconfigured = (says: string, todo: string): Reason => reason("gateway", says, "operator", todo);
+const refused = (text: string, todo: string): Reason => reason("gateway", text, "client", todo);
+const misconfigured = (text: string, todo: string): Reason => reason("gateway", text, "operator", todo);
 
 const TRANSCODING = misconfigured(
   "a transcoder in Envoy couldn't convert the request or response",

@@ -17,23 +17,23 @@ export interface Reason {
   /** Side on which the request broke off; null: it did not break off. */
   readonly brokenBy: "client" | "upstream" | "gateway" | null;
   /** Sentence about what happened, without its full stop. `{upstream}` stands for the upstream's name. */
-  readonly says: string;
+  readonly text: string;
   readonly actor: Actor;
   /** Instructions for the actor, in whole sentences. */
   readonly todo: string;
 }
 
 /** Creates a row of the tables. */
-export function reason(brokenBy: Reason["brokenBy"], says: string, actor: Actor, todo: string): Reason {
-  return { brokenBy, says, actor, todo };
+export function reason(brokenBy: Reason["brokenBy"], text: string, actor: Actor, todo: string): Reason {
+  return { brokenBy, text, actor, todo };
 }
 
 /**
  * Formats "the upstream local refused the connection"; with null, for a request without an upstream: "the
  * upstream refused …".
  */
-export function sayReason({ says }: Pick<Reason, "says">, upstream: string | null): string {
-  return says.replaceAll("{upstream}", upstream === null ? "the upstream" : `the upstream ${upstream}`);
+export function describeReason({ text }: Pick<Reason, "text">, upstream: string | null): string {
+  return text.replaceAll("{upstream}", upstream === null ? "the upstream" : `the upstream ${upstream}`);
 }
 
 /** Formats "For the gateway's operator: Start the model server." */

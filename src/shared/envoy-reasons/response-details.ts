@@ -30,7 +30,7 @@ const FILTER_FAULT = reason(
   "operator",
   "Check the filters that were added to the rendered bootstrap: `inference-gateway config check --envoy FILE` names what is missing.",
 );
-const NOT_HTTP = (what: string, todo: string): Reason => reason("client", what, "client", todo);
+const NOT_HTTP = (text: string, todo: string): Reason => reason("client", text, "client", todo);
 
 /** Reasons by the start of the details. */
 const CORE_DETAILS: Readonly<Record<string, Reason>> = {

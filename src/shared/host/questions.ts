@@ -43,7 +43,7 @@ export function answerQuestions<Questions extends Answers<Questions>>(
   });
 }
 
-export type Ask<Questions extends Answers<Questions>> = <Name extends keyof Questions & string>(
+export type CallHost<Questions extends Answers<Questions>> = <Name extends keyof Questions & string>(
   name: Name,
   ...input: Parameters<Questions[Name]>
 ) => Promise<Awaited<ReturnType<Questions[Name]>>>;
@@ -52,7 +52,7 @@ export type Ask<Questions extends Answers<Questions>> = <Name extends keyof Ques
  * Returns a function that sends requests. Its promise rejects if the other side fails, or takes more than
  * five seconds.
  */
-export function createAsk<Questions extends Answers<Questions>>(channel: Channel): Ask<Questions> {
+export function createHostCalls<Questions extends Answers<Questions>>(channel: Channel): CallHost<Questions> {
   const open = new Map<number, (answer: Answer) => void>();
   let last = 0;
   channel.onMessage((message) => {

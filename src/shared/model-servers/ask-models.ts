@@ -3,23 +3,23 @@
  * sentence for the person who has just typed the URL.
  */
 import { isJsonObject, toArray } from "../text/json-object.ts";
-import { AskError, type ServerAccess, fetchLoaded, parseJson, fetchText } from "./fetch-answer.ts";
+import { FetchError, type ServerAccess, fetchLoaded, parseJson, fetchText } from "./fetch-answer.ts";
 import { findModelServer, type ModelServer } from "./presets.ts";
 import { isTokenCount, type ServerModel } from "./server-model.ts";
 
 /** Adds the details that Ollama reports; others stay unknown. */
-async function askOllama(
+async function readOllamaModels(
   baseUrl: string,
-  asker: ServerAccess,
+  access: ServerAccess,
   models: readonly ServerModel[],
 ): Promise<readonly ServerModel[]> {
   const url = `${new URL(baseUrl).origin}/api/show`;
-  const asked: ServerModel[] = [];
+  const described: ServerModel[] = [];
   for (const model of models) {
-    const shown = await fetchText(url, asker, { model: model.id }).catch(() => "{}");
-    asked.push({ ...model, ...readOllamaModel(shown) });
+    const shown = await fetchText(url, access, { model: model.id }).catch(() => "{}");
+    described.push({ ...model, ...readOllamaModel(shown) });
   }
-  return asked;
+  return described;
 }
 
 /** Ollama's names of capabilities that the catalog calls otherwise. */
@@ -58,15 +58,15 @@ export interface ServerModels {
  * Lists the models of a server without duplicates.
  * @param baseUrl Without a final slash: "http://127.0.0.1:8000/v1".
  * @param onLoading Called once if the server is loading its model, which is then awaited; null: don't wait.
- * @throws AskError in one sentence: no connection, a missing or rejected key, a response that is not a list.
+ * @throws FetchError in one sentence: no connection, a missing or rejected key, a response that is not a list.
  */
-export async function askModels(
+export async function readModels(
   baseUrl: string,
-  asker: ServerAccess,
+  access: ServerAccess,
   onLoading: (() => void) | null = null,
 ): Promise<ServerModels> {
   const url = `${baseUrl}/models`;
-  const list = readList(url, await fetchLoaded(url, asker, onLoading));
+  const list = readList(url, await fetchLoaded(url, access, onLoading));
   const models = new Map<string, ServerModel>();
   const strange: string[] = [];
   for (const entry of list) {
@@ -77,7 +77,7 @@ export async function askModels(
   const server = readServer(list);
   const found = [...models.values()];
   if (server !== "ollama") return { models: found, strange, server };
-  return { models: await askOllama(baseUrl, asker, found), strange, server };
+  return { models: await readOllamaModels(baseUrl, access, found), strange, server };
 }
 
 /** Detects the kind of server from the models' owner, which must be the same for all. */
@@ -89,14 +89,16 @@ function readServer(list: readonly unknown[]): ModelServer | null {
 function readList(url: string, text: string): readonly unknown[] {
   const value = parseJson(text);
   if (value === undefined) {
-    throw new AskError(`${url} didn't return JSON: is it the base URL of an OpenAI API?`);
+    throw new FetchError(`${url} didn't return JSON: is it the base URL of an OpenAI API?`);
   }
   const list = isJsonObject(value) ? value["data"] : value;
   if (!Array.isArray(list)) {
-    throw new AskError(`${url} returned JSON without a list of models: is it the base URL of an OpenAI API?`);
+    throw new FetchError(
+      `${url} returned JSON without a list of models: is it the base URL of an OpenAI API?`,
+    );
   }
   if (list.length === 0) {
-    throw new AskError(`${url} lists no models: load a model on that server, then start again.`);
+    throw new FetchError(`${url} lists no models: load a model on that server, then start again.`);
   }
   return list;
 }

@@ -17,21 +17,21 @@ export interface ServerAccess {
 }
 
 /** Error in one sentence. */
-export class AskError extends Error {
-  override readonly name: string = "AskError";
+export class FetchError extends Error {
+  override readonly name: string = "FetchError";
 }
 
-class LoadingError extends AskError {}
+class LoadingError extends FetchError {}
 
 /** Like `fetchText`, but with `onLoading` it waits for a server that is loading its model. */
 export async function fetchLoaded(
   url: string,
-  asker: ServerAccess,
+  access: ServerAccess,
   onLoading: (() => void) | null,
 ): Promise<string> {
   for (let tries = 1; ; tries++) {
     try {
-      return await fetchText(url, asker);
+      return await fetchText(url, access);
     } catch (error) {
       if (!(error instanceof LoadingError) || onLoading === null || tries === LOADING.tries) throw error;
       if (tries === 1) onLoading();
@@ -42,14 +42,14 @@ export async function fetchLoaded(
 
 /**
  * @param question Body to post as JSON. Omitted: GET.
- * @throws AskError
+ * @throws FetchError
  */
-export async function fetchText(url: string, asker: ServerAccess, question?: object): Promise<string> {
+export async function fetchText(url: string, access: ServerAccess, question?: object): Promise<string> {
   try {
     const response = await fetch(url, {
       headers: {
         accept: "application/json",
-        ...asker.headers,
+        ...access.headers,
         ...(question === undefined ? {} : { "content-type": "application/json" }),
       },
       ...(question === undefined ? {} : { method: "POST", body: JSON.stringify(question) }),
@@ -59,11 +59,11 @@ export async function fetchText(url: string, asker: ServerAccess, question?: obj
     if (response.status === LOADING.status) {
       throw new LoadingError(`${url} returned 503: its model is still loading, or it can't serve.`);
     }
-    if (response.status !== 200) throw new AskError(explainStatus(url, response.status, asker));
+    if (response.status !== 200) throw new FetchError(explainStatus(url, response.status, access));
     return await readBounded(url, response);
   } catch (error) {
-    if (error instanceof AskError) throw error;
-    throw new AskError(
+    if (error instanceof FetchError) throw error;
+    throw new FetchError(
       `${url} doesn't respond (${explainFailure(error)}): is the model server running there?`,
     );
   }
@@ -82,7 +82,7 @@ async function readBounded(url: string, response: Response): Promise<string> {
   for await (const piece of response.body ?? []) {
     bytes += piece.byteLength;
     if (bytes > MAX_ANSWER_BYTES) {
-      throw new AskError(
+      throw new FetchError(
         `${url} returned more than ${MAX_ANSWER_BYTES / 1024 ** 2} MiB, which is no list of models.`,
       );
     }

@@ -113,11 +113,11 @@ export function ceilCents(microcents: bigint): number {
  * have the same rule in `store/lua/include/cap-rule.lua`; a test compares both.
  */
 export function isReached(cents: number, spentMicrocents: bigint): boolean {
-  return remainingUnder(cents, spentMicrocents) <= 0n;
+  return remainingOfLimit(cents, spentMicrocents) <= 0n;
 }
 
 /** Returns what is left of a cap or budget in microcents, below 0 if it is exceeded. */
-export function remainingUnder(cents: number, takenMicrocents: bigint): bigint {
+export function remainingOfLimit(cents: number, takenMicrocents: bigint): bigint {
   return BigInt(cents) * BigInt(MICROCENTS_PER_CENT) - takenMicrocents;
 }
 

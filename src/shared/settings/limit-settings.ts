@@ -121,7 +121,7 @@ export function limitsOfMember(
 }
 
 /** Returns the limits whose windows an owner's settings, or a change of them, need: its own and those of members. */
-export function limitsAsked({
+export function listNeededLimits({
   limits: own = [],
   memberLimits = [],
 }: {

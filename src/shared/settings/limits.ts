@@ -45,10 +45,10 @@ export function centsOf(rows: readonly Limit[], { period, kind }: LimitName): nu
 
 /** Sets the amount of a row, which keeps its alerts, or removes the row if the amount is null. */
 export function withCents(rows: readonly Limit[], name: LimitName, cents: number | null): readonly Limit[] {
-  const others = withoutRows(rows, [name]);
+  const rest = withoutRows(rows, [name]);
   const { period, kind } = name;
   const alerts = alertsOf(rows, name);
-  return cents === null ? others : orderLimits([...others, createLimit({ period, kind, cents }, alerts)]);
+  return cents === null ? rest : orderLimits([...rest, createLimit({ period, kind, cents }, alerts)]);
 }
 
 /** Returns the percentages of a row; undefined: default. */

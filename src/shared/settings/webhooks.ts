@@ -129,14 +129,14 @@ function convertOne(wanted: WantedWebhook, current: FurtherWebhook | null): Furt
   const url = wanted.url ?? current?.url ?? PAGERDUTY_URL;
   const isSet = wanted.url !== undefined || wanted.routing_key !== undefined;
   const { disabledAtMs } = current ?? {};
-  const kept = url === current?.url ? current : null;
+  const unchanged = url === current?.url ? current : null;
   return {
     id: current?.id ?? "",
     format,
     url,
     // Never use a secret for a format other than the one that it was set for.
-    routingKey: format === "pagerduty" ? (wanted.routing_key ?? kept?.routingKey ?? null) : null,
-    secrets: kept?.secrets ?? [],
+    routingKey: format === "pagerduty" ? (wanted.routing_key ?? unchanged?.routingKey ?? null) : null,
+    secrets: unchanged?.secrets ?? [],
     alerts: WEBHOOK_ALERTS.filter((alert) =>
       (wanted.alerts ?? current?.alerts ?? WEBHOOK_ALERTS).includes(alert),
     ),

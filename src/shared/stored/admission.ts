@@ -95,7 +95,7 @@ export interface KnownKeyResult {
   /** True if a session of this key may have a cap: a request that names a session needs a record. */
   readonly areSessionsCapped: boolean;
   /** Caps in force, narrowest scope first. */
-  readonly caps: readonly MetCap[];
+  readonly caps: readonly ApplicableCap[];
   /** Cap that rejects the request, or null. */
   readonly reachedCap: AdmittedCap | null;
   /** True if Redis has not acknowledged all charges of this process for the organization. */
@@ -135,7 +135,7 @@ export interface AdmittedCap {
 }
 
 /** Cap that applies to a request. */
-export interface MetCap extends AdmittedCap {
+export interface ApplicableCap extends AdmittedCap {
   /** Part of the spend that this process charged. */
   readonly ownMicrocents: bigint;
 }

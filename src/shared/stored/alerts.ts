@@ -109,7 +109,7 @@ export interface ClaimedDelivery {
   /** Id in the outbox. */
   readonly entryId: string;
   /** True if a redelivery was requested for other channels only. */
-  readonly isForOthers: boolean;
+  readonly isForOtherChannels: boolean;
   /** When it entered the outbox. */
   readonly queuedAtMs: number;
   /** Time by Redis's clock. */
@@ -124,7 +124,7 @@ export interface QueuedMessage {
   readonly entryId: string;
   readonly message: AlertMessage;
   /** True if a redelivery was requested for other channels only. */
-  readonly isForOthers: boolean;
+  readonly isForOtherChannels: boolean;
 }
 
 export type DeliveryClaim =

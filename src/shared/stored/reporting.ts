@@ -294,9 +294,9 @@ export interface UsageStore {
    */
   readSumsOfDay(organizationId: string, day: string, of?: UsageOf): Promise<readonly UsageRow[]>;
   /** Reads the stored sums of a day; null: none are stored. */
-  readKeptSums(organizationId: string, day: string): Promise<readonly UsageRow[] | null>;
+  readStoredSums(organizationId: string, day: string): Promise<readonly UsageRow[] | null>;
   /** Deletes the stored sums of a month, "2026-11". */
-  forgetSums(organizationId: string, month: string): Promise<void>;
+  deleteSums(organizationId: string, month: string): Promise<void>;
   /** Counts the tag combinations of a month, "2026-11". */
   countTagCombinations(organizationId: string, month: string): Promise<TagCombinations>;
   /**

@@ -211,7 +211,7 @@ export interface RequestStore {
    * Deletes the closed records among these. Only for the owner, and only after every command of these
    * requests was answered: a later charge would be counted again. Returns how many were deleted.
    */
-  forget(organizationId: string, requestIds: readonly string[]): Promise<number>;
+  deleteRecords(organizationId: string, requestIds: readonly string[]): Promise<number>;
   /**
    * Compares requests of one organization that have ended in the request log, by their final charges. Returns
    * those with a record without a final charge: another worker closed it, or the charge is still on its way.
@@ -224,5 +224,5 @@ export interface RequestStore {
     options: { readonly mark: boolean },
   ): Promise<readonly ChargeInput[] | null>;
   /** Removes requests that their admission entered and that will not go upstream. Only for the owner. */
-  leave(organizationId: string, requests: readonly EnteredRequest[]): Promise<void>;
+  removeAbandoned(organizationId: string, requests: readonly EnteredRequest[]): Promise<void>;
 }

@@ -39,9 +39,9 @@ export function limitLog(logger: Logger<"error">, options: LimitLogOptions = {})
       kind.waiting += 1;
       kind.lastFields = fields;
       if (kind.waiting > 1) return;
-      const leftMs = kind.writtenAtMs + INTERVAL_MS - now;
-      if (leftMs <= 0) write(message, kind);
-      else schedule(() => write(message, kind), leftMs);
+      const remainingMs = kind.writtenAtMs + INTERVAL_MS - now;
+      if (remainingMs <= 0) write(message, kind);
+      else schedule(() => write(message, kind), remainingMs);
     },
   };
 }

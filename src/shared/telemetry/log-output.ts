@@ -84,14 +84,14 @@ export class LogOutput {
         return;
       }
       this.#inFlight = null;
-      if (error === null) this.#tellLost();
+      if (error === null) this.#reportLost();
       // Don't retry at once: a disk that is full stays full for a moment, and the next line retries anyway.
       else this.#lostLines += countLines(bytes.toString("utf8"));
       if (error === null) this.#writeNext();
     });
   }
 
-  #tellLost(): void {
+  #reportLost(): void {
     if (this.#lostLines === 0) return;
     const line = {
       level: WARN_LEVEL,

@@ -15,8 +15,8 @@ const MAX_CREDENTIAL_CHARACTERS = 512;
 export function scrub(text: string): string {
   if (!ANY_CREDENTIAL.test(text)) return text;
   return text.replace(CREDENTIALS, (_match, ...groups: unknown[]) => {
-    const kept = groups.slice(0, 6).find((group) => typeof group === "string");
-    return kept === "://" ? "://[redacted]@" : `${String(kept)}[redacted]`;
+    const found = groups.slice(0, 6).find((one) => typeof one === "string");
+    return found === "://" ? "://[redacted]@" : `${String(found)}[redacted]`;
   });
 }
 

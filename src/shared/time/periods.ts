@@ -14,7 +14,7 @@ interface Period {
   /** Null: it never ends. */
   readonly length: WindowLength | null;
   /** Days after a window's start until its counters expire, at the earliest; null: they are kept longer. */
-  readonly keptDays: number | null;
+  readonly retentionDays: number | null;
   /** "weekly cap" */
   readonly adjective: string;
   /** "20.00 USD a week" */
@@ -31,7 +31,7 @@ interface Period {
 export const PERIODS = {
   day: {
     length: { days: 1, offset: 0 },
-    keptDays: 15,
+    retentionDays: 15,
     adjective: "daily",
     per: "a day",
     current: "today",
@@ -41,7 +41,7 @@ export const PERIODS = {
   // From Monday; 1970-01-01 was a Thursday.
   week: {
     length: { days: 7, offset: 3 },
-    keptDays: 22,
+    retentionDays: 22,
     adjective: "weekly",
     per: "a week",
     current: "this week",
@@ -51,7 +51,7 @@ export const PERIODS = {
   // Its counters are kept until the retention of usage ends.
   month: {
     length: { months: 1 },
-    keptDays: null,
+    retentionDays: null,
     adjective: "monthly",
     per: "a month",
     current: "this month",
@@ -60,7 +60,7 @@ export const PERIODS = {
   },
   total: {
     length: null,
-    keptDays: null,
+    retentionDays: null,
     adjective: "total",
     per: "in total",
     current: "in total",

@@ -5,7 +5,7 @@ interface MonthProgress {
   /** Days that have started, including today. */
   readonly daysBegun: number;
   /** Whole days after today. */
-  readonly daysLeft: number;
+  readonly remainingDays: number;
   /** Null before the first whole day with spend, and for past months. */
   readonly forecastMicrocents: number | null;
 }
@@ -22,19 +22,19 @@ export function measureProgress(
   const period = parseMonth(month);
   if (period === null || monthAt(nowMs).name !== month) {
     const days = period === null ? 0 : daysOf(period).length;
-    return { daysBegun: days, daysLeft: 0, forecastMicrocents: null };
+    return { daysBegun: days, remainingDays: 0, forecastMicrocents: null };
   }
   const today = dayAt(nowMs);
-  const daysLeft = Math.round((period.endMs - today.endMs) / DAY_MS);
-  const daysBegun = daysOf(period).length - daysLeft;
+  const remainingDays = Math.round((period.endMs - today.endMs) / DAY_MS);
+  const daysBegun = daysOf(period).length - remainingDays;
   const week = knownDays(costs, today.startMs);
-  if (week.size === 0) return { daysBegun, daysLeft, forecastMicrocents: null };
+  if (week.size === 0) return { daysBegun, remainingDays, forecastMicrocents: null };
   const mean = [...week.values()].reduce((sum, cost) => sum + cost, 0) / week.size;
   const expect = (dayMs: number): number => week.get(new Date(dayMs).getUTCDay()) ?? mean;
   const restOfToday = Math.max(0, expect(today.startMs) - (costs.get(today.name) ?? 0));
-  const later = Array.from({ length: daysLeft }, (_, index) => expect(today.endMs + index * DAY_MS));
+  const later = Array.from({ length: remainingDays }, (_, index) => expect(today.endMs + index * DAY_MS));
   const sum = later.reduce((total, cost) => total + cost, spentMicrocents + restOfToday);
-  return { daysBegun, daysLeft, forecastMicrocents: Math.round(sum) };
+  return { daysBegun, remainingDays, forecastMicrocents: Math.round(sum) };
 }
 
 /** Weekday → its cost, of the last seven whole days from the first that cost something. */

@@ -83,9 +83,9 @@ export function valueOfTag(tags: string, name: string): string | null {
 }
 
 /** Merges both; `preferred` takes precedence for names in both. */
-export function mergeTags(preferred: string, others: string): string {
-  if (preferred === "" || others === "") return preferred + others;
-  return formatTags(new Map(Object.entries({ ...readTags(others), ...readTags(preferred) })));
+export function mergeTags(preferred: string, defaults: string): string {
+  if (preferred === "" || defaults === "") return preferred + defaults;
+  return formatTags(new Map(Object.entries({ ...readTags(defaults), ...readTags(preferred) })));
 }
 
 /**

@@ -9,7 +9,7 @@ const CLAIM: ClaimedDelivery = {
   outcome: "claimed",
   message: messageOf(),
   entryId: "5-0",
-  isForOthers: false,
+  isForOtherChannels: false,
   queuedAtMs: 1_000,
   nowMs: 2_000,
   failedAttempts: 2,
@@ -66,7 +66,7 @@ describe("concludeAttempt", () => {
       outcome: "done",
       shown: { state: "off", attempts: 0, lastAttemptAtMs: null },
     });
-    expect(conclude({ outcome: "off" }, { isForOthers: true })).toMatchObject({
+    expect(conclude({ outcome: "off" }, { isForOtherChannels: true })).toMatchObject({
       outcome: "done",
       shown: null,
     });

@@ -50,7 +50,7 @@ describe("KeyDirectory.find", () => {
     const key = createKey();
     const { directory, seen } = open([key]);
     await directory.find(key);
-    directory.forget(hashKey(key));
+    directory.remove(hashKey(key));
     await directory.find(key);
     expect(seen.lookUps).toBe(2);
   });

@@ -71,11 +71,11 @@ describe("callers with a token", () => {
     const gone = await find("gone");
     await find("other");
     state.generation = 2;
-    callers.forget(gone);
+    callers.remove(gone);
     // Whoever was admitted by the former key at the same time says so, too.
-    callers.forget(gone);
+    callers.remove(gone);
     expect(await find("gone")).toMatchObject({ keyId: "key_corp_user_gone_2" });
-    callers.forget(gone);
+    callers.remove(gone);
     expect(await find("gone")).toMatchObject({ keyId: "key_corp_user_gone_2" });
     expect(await find("other")).toMatchObject({ keyId: "key_corp_user_other_1" });
     expect(asked).toEqual(["gone", "other", "gone"]);
@@ -86,7 +86,7 @@ describe("callers with a token", () => {
     const found = [];
     for (let place = 0; place < 40; place += 1) found.push(await find(`s${place}`));
     const before = asked.length;
-    for (const caller of found) callers.forget(caller);
+    for (const caller of found) callers.remove(caller);
     for (let place = 0; place < 40; place += 1) await find(`s${place}`);
     expect(asked.length - before).toBe(40);
   });

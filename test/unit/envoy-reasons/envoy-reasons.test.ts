@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { explainConnectError } from "../../../src/shared/envoy-reasons/connection-reasons.ts";
-import { formatRemedy, sayReason } from "../../../src/shared/envoy-reasons/reason.ts";
+import { formatRemedy, describeReason } from "../../../src/shared/envoy-reasons/reason.ts";
 import { explainDetails } from "../../../src/shared/envoy-reasons/response-details.ts";
 import { FLAGS } from "../../../src/shared/envoy-reasons/response-flags.ts";
 
@@ -16,7 +16,7 @@ const ENVOY = JSON.parse(readFileSync(new URL("envoy-1.40.json", import.meta.url
 const BEFORE = "upstream_reset_before_response_started";
 const AFTER = "upstream_reset_after_response_started";
 const TLS = `${BEFORE}{remote_connection_failure|TLS_error:|268435581:SSL_routines:OPENSSL_internal`;
-const says = (details: string): string => sayReason(explainDetails(details)!, "local");
+const says = (details: string): string => describeReason(explainDetails(details)!, "local");
 
 describe("the response flags of Envoy", () => {
   it("are in the table, all and no others", () => {
@@ -90,7 +90,7 @@ describe("the details of Envoy's response codes", () => {
     const refused = explainDetails(
       `${BEFORE}{remote_connection_failure|delayed_connect_error:_Connection_refused}`,
     )!;
-    expect(sayReason(refused, null)).toBe(
+    expect(describeReason(refused, null)).toBe(
       "the upstream refused the connection: nothing listens at its address",
     );
     expect(formatRemedy(refused)).toMatch(/^For the gateway's operator: Start the model server/);
@@ -111,7 +111,7 @@ describe("an error of Node's on a connection", () => {
     ["ERR_SSL_WRONG_VERSION_NUMBER", "doesn't speak TLS", false],
   ])("%s is told in the same words", (code, words, isCertificate) => {
     const found = explainConnectError(Object.assign(new Error("no"), { code }))!;
-    expect(sayReason(found, "local")).toContain(words);
+    expect(describeReason(found, "local")).toContain(words);
     expect(found.isCertificate).toBe(isCertificate);
   });
 

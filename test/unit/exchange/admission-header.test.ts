@@ -61,7 +61,7 @@ describe("formatAdmissionHeader", () => {
         currency: plain,
         models: fc.option(fc.array(nameable)),
         modelNames: fc.option(names),
-        keepsEndUser: fc.boolean(),
+        tagsEndUser: fc.boolean(),
       }),
       limits: fc.record({
         isStrict: fc.boolean(),

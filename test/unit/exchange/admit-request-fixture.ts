@@ -109,7 +109,7 @@ export function openAdmission(script: Script = {}) {
       return script.admit?.(input) ?? Promise.resolve(ADMITTED);
     },
     meanOutput: () => 0,
-    leave: ({
+    abandon: ({
       caller: { organizationId, keyId },
       identity: { requestId, owners },
       limits: { takenTokens },

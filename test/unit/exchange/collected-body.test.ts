@@ -37,12 +37,12 @@ describe("CollectedBody", () => {
 
   it("says gateway_overloaded where those of others are too much, and whose it is where its own are", () => {
     const { body, budget } = createBody();
-    budget.keep(OTHER, 15);
+    budget.count(OTHER, 15);
     expect(body.add(Buffer.alloc(6), "upstream_error")).toMatchObject({ code: "gateway_overloaded" });
     expect(body.take()).toHaveLength(0);
     expect(budget.bufferedBytes).toBe(15);
     budget.release(OTHER, 15);
-    budget.keep(OWNER, 7);
+    budget.count(OWNER, 7);
     expect(body.add(Buffer.alloc(6), "upstream_error")).toMatchObject({ code: "buffer_limit_exceeded" });
   });
 

@@ -53,7 +53,7 @@ describe("ErrorBody", () => {
 
   it("tells what there is where the worker has no room for more", () => {
     const budget = new BodyBudget({ maxBodyBytes: 1, maxUpstreamBytes: 1, maxBufferedBytes: 4 });
-    budget.keep(OWNER, 4);
+    budget.count(OWNER, 4);
     const { body, read } = createBody({ budget });
     expect(body.add(bytesOf("x"), false)).toBe(DONE);
     expect(read).toEqual([""]);

@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { hashKey } from "../../../src/data-path/auth/key-format.ts";
 import { KeyDirectory } from "../../../src/data-path/auth/key-directory.ts";
-import { findCaller, forget, requireUser } from "../../../src/data-path/exchange/admission/find-caller.ts";
+import {
+  findCaller,
+  dropCaller,
+  requireUser,
+} from "../../../src/data-path/exchange/admission/find-caller.ts";
 import { ADMITTED, KEY } from "./admit-request-fixture.ts";
 
 const USER_CALLER = {
@@ -18,7 +22,7 @@ function open(lookUp = () => Promise.resolve<{ organizationId: string; keyId: st
   const tokenCallers = {
     issuers: new Map([["corp", { issuer: "https://login.example", audiences: ["gateway"] }]]),
     find: () => Promise.resolve(USER_CALLER),
-    forget: (caller: object) => void forgotten.push(caller),
+    remove: (caller: object) => void forgotten.push(caller),
   };
   return { directory, tokenCallers, forgotten, dashboard: { baseUrl: null, contact: null } };
 }
@@ -53,7 +57,7 @@ describe("findCaller", () => {
     expect(services.forgotten).toEqual([USER_CALLER]);
     const user = { id: "user_1", name: "Zoë" };
     expect(() => requireUser(services, USER_CALLER, { ...ADMITTED, user })).not.toThrow();
-    forget(services, { ...USER_CALLER, userId: null });
+    dropCaller(services, { ...USER_CALLER, userId: null });
     expect(services.forgotten).toHaveLength(1);
   });
 });

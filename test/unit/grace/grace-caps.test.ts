@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { GraceSpend } from "../../../src/data-path/grace/grace-spend.ts";
 import { LIMIT_PERIODS } from "../../../src/shared/settings/limits.ts";
-import type { MetCap } from "../../../src/shared/stored/admission.ts";
+import type { ApplicableCap } from "../../../src/shared/stored/admission.ts";
 import { LIMIT_SCOPES } from "../../../src/shared/stored/decision.ts";
 import { CENT, type Changes, createCap, createOutage } from "./outage-fixture.ts";
 
@@ -18,7 +18,7 @@ describe("caps of other windows while Redis is unreachable", () => {
     day: "2026-11-21",
     owners: "user_1.group_1",
   };
-  const withCaps = (...caps: readonly Partial<MetCap>[]): Changes => ({
+  const withCaps = (...caps: readonly Partial<ApplicableCap>[]): Changes => ({
     user,
     group,
     caps: caps.map((cap) => createCap({ cents: 10, spentMicrocents: 6n * CENT, ...cap })),

@@ -57,7 +57,7 @@ function createWorker() {
     workerCount: () => 1,
     countInFlight: () => 0,
     isBehind: () => spool.length > 0,
-    leave: () => undefined,
+    abandon: () => undefined,
   });
   const send = (): void => {
     for (const { group: of, charge } of isAway ? [] : spool.splice(0)) {

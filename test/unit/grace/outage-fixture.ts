@@ -2,7 +2,7 @@
 import { createGraceAdmission } from "../../../src/data-path/grace/grace-admission.ts";
 import { GraceOutage } from "../../../src/data-path/grace/grace-outage.ts";
 import { GraceSpend } from "../../../src/data-path/grace/grace-spend.ts";
-import type { AdmitInput, KnownKeyResult, MetCap } from "../../../src/shared/stored/admission.ts";
+import type { AdmitInput, KnownKeyResult, ApplicableCap } from "../../../src/shared/stored/admission.ts";
 
 export const CENT = 1_000_000n;
 export const MINUTE_MS = 60_000;
@@ -71,7 +71,7 @@ export function createResult(changes: Changes): KnownKeyResult {
   };
 }
 
-export function createCap(changes: Partial<MetCap>): MetCap {
+export function createCap(changes: Partial<ApplicableCap>): ApplicableCap {
   const none = { raisedCents: 0, spentMicrocents: 0n, ownMicrocents: 0n };
   return { scope: "key", period: "month", cents: 100, ...none, ...changes };
 }
@@ -102,12 +102,12 @@ export async function createOutage(
     if (isAway) throw failure;
     const { day, caps } = answer;
     const isBehind = spend.isBehind(INPUT.organizationId, day);
-    const ownOf = ({ scope, period }: MetCap) =>
+    const ownOf = ({ scope, period }: ApplicableCap) =>
       spend.inReply(INPUT.organizationId, { period, day, subjectId: answer[scope]?.id ?? "" });
     return { ...answer, isBehind, caps: caps.map((cap) => ({ ...cap, ownMicrocents: ownOf(cap) })) };
   };
   const admit = createGraceAdmission({
-    leave: ({ requestId }) => void left.push(requestId),
+    abandon: ({ requestId }) => void left.push(requestId),
     admit: ask(false),
     admitPatiently: ask(true),
     isBehind: () => isBehind,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Channel, createListeners } from "../../../src/shared/host/channel.ts";
-import { answerQuestions, createAsk } from "../../../src/shared/host/questions.ts";
+import { answerQuestions, createHostCalls } from "../../../src/shared/host/questions.ts";
 
 interface Questions {
   readonly double: (value: number) => number;
@@ -28,7 +28,7 @@ describe("questions between processes", () => {
         throw new Error("not now");
       },
     });
-    const ask = createAsk<Questions>(here);
+    const ask = createHostCalls<Questions>(here);
     const answers = [ask("double", 1), ask("name"), ask("double", 2)];
     expect(await Promise.all(answers)).toEqual([2, "supervisor", 4]);
     await expect(ask("fail")).rejects.toThrow("not now");
@@ -37,13 +37,13 @@ describe("questions between processes", () => {
   it("fail when the other side does not know them", async () => {
     const { here, there } = connect();
     answerQuestions<object>(there, {});
-    await expect(createAsk<Questions>(here)("name")).rejects.toThrow("unknown question name");
+    await expect(createHostCalls<Questions>(here)("name")).rejects.toThrow("unknown question name");
   });
 
   it("pass over messages of others", async () => {
     const { here, there } = connect();
     answerQuestions<Pick<Questions, "double">>(there, { double: (value) => 2 * value });
-    const ask = createAsk<Questions>(here);
+    const ask = createHostCalls<Questions>(here);
     const answer = ask("double", 3);
     for (const message of [null, "answer", { kind: "answer" }, { kind: "answer", id: 99 }]) {
       there.send(message);

@@ -169,7 +169,7 @@ function createStore(spent: bigint, ofKey: bigint, rows: readonly UsageRow[]) {
       keyMicrocents: new Map([["key_1", ofKey]]),
     }),
     readUsage: async () => ({ month: "2026-11", rows: [...rows], tagCombinations: 0, hasOtherTags: false }),
-    readKeptSums: async () => null,
+    readStoredSums: async () => null,
   };
 }
 
@@ -287,7 +287,7 @@ describe("rebuildUsage", () => {
           asked.push(...rows.map(({ costMicrocents }) => costMicrocents));
           return { outcome: "in_flight", addedMicrocents: 0n };
         },
-        forgetSums: () => Promise.resolve(),
+        deleteSums: () => Promise.resolve(),
         markLogged: () => Promise.resolve([]),
         charge: () => Promise.resolve({ outcome: "repeated" }),
       },

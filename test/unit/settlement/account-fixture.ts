@@ -80,7 +80,7 @@ export function createAccount(options: FixtureOptions = {}): AccountUnderTest {
     template: null,
     takenTokens: options.takenTokens ?? null,
     onOutputCounted: null,
-    keeper: {
+    accounts: {
       charge: async (input) => {
         charges.push(input);
         await charge?.(input);

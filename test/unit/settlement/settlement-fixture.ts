@@ -37,7 +37,7 @@ export const ADMISSION: Admission = {
     currency: "USD",
     models: null,
     modelNames: null,
-    keepsEndUser: false,
+    tagsEndUser: false,
   },
   limits: {
     isStrict: false,
@@ -169,11 +169,11 @@ export function createSettlement(script: StoreScript = {}, options: Partial<Sett
         return script.charge?.(input) ?? Promise.resolve({ outcome: "applied" });
       },
       renew: () => Promise.resolve([]),
-      forget: (_, ids) => {
+      deleteRecords: (_, ids) => {
         seen.forgotten.push(...ids);
         return Promise.resolve(ids.length);
       },
-      leave: (_, requests) => {
+      removeAbandoned: (_, requests) => {
         seen.left.push(...requests);
         return Promise.resolve();
       },

@@ -75,8 +75,8 @@ describe("a search of users and groups", () => {
   it("changes no more entries than the texts differ by", () => {
     const before = listEntries(ID, ["Ann Smith", "ann@example.com"]);
     const after = listEntries(ID, ["Ann Smith", "smith@example.com"]);
-    const { gone, added } = compareEntries(before, after);
-    expect(gone).toEqual([`ann@example.com\0${ID}`]);
+    const { removed, added } = compareEntries(before, after);
+    expect(removed).toEqual([`ann@example.com\0${ID}`]);
     expect(added).toEqual([`smith@example.com\0${ID}`]);
   });
 });

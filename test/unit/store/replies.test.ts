@@ -31,7 +31,7 @@ const WRITTEN: { readonly [Name in keyof Layouts]: Written<Name> } = {
       settingsVersion: "settings_version",
       settings: "settings",
       requests: "decided",
-      caps: "caps_told",
+      caps: "caps_text",
       reached: "named and named.place or ''",
       tokenBuckets: "bucket_names",
       tokenLimit: "token_limit",
@@ -45,7 +45,7 @@ const WRITTEN: { readonly [Name in keyof Layouts]: Written<Name> } = {
       remaining: "remaining",
       resetMs: "math.ceil((capacity * UNITS_PER_TOKEN - units) / (rpm * 1000))",
       retryAfterSeconds: "retry_after_s",
-      concurrent: "others",
+      concurrent: "shown_concurrent",
       entered: "entered",
       tokens: "levels",
     },
@@ -99,7 +99,7 @@ const WRITTEN: { readonly [Name in keyof Layouts]: Written<Name> } = {
       organizationSpent: "organization_spent",
       keySpent: "key_spent",
       alertsFired: "fired",
-      kept: "kept",
+      stored: "stored",
     },
   ],
   raised: ["{ 'raised', ", { addedMicrocents: "integer(added)" }],
@@ -144,7 +144,7 @@ const WRITTEN: { readonly [Name in keyof Layouts]: Written<Name> } = {
       alert: "entry[2]",
     },
   ],
-  deliveryOwed: ["{ 'owed', ", { entryId: "entry[1]", waitMs: "integer(wait_ms)" }],
+  deliveryPending: ["{ 'pending', ", { entryId: "entry[1]", waitMs: "integer(wait_ms)" }],
 };
 
 /** One line, so that it does not matter where the script breaks its own. */
@@ -221,6 +221,6 @@ describe("the lists that scripts write into entries", () => {
     expect(load("close.lua")).toContain(
       `local RECENT_TEXTS = { ${RECENT_TEXTS.map((name) => `'${name}'`).join(", ")} }`,
     );
-    expect(load("close.lua")).toContain("write_members(subject), checks, way, write_members(figures)");
+    expect(load("close.lua")).toContain("write_members(subject), checks, trace, write_members(figures)");
   });
 });

@@ -82,7 +82,7 @@ describe("texts in records", () => {
 
 describe("texts in replies", () => {
   it("have a bucket's type, limit and level where they are read", () => {
-    expect(load("tell-token-buckets.lua").replaceAll(/\n\s*/g, " ")).toContain(
+    expect(load("format-token-buckets.lua").replaceAll(/\n\s*/g, " ")).toContain(
       "'%s%s %d %d' or '%s,%s %d %d', levels, bucket[BUCKET_TYPE], bucket[BUCKET_LIMIT], bucket[BUCKET_LEVEL])",
     );
     expect(parseTokenBuckets("input 7 180000")).toMatchObject([{ type: "input", limit: 7, remaining: 3 }]);

@@ -6,7 +6,7 @@ function open() {
   const asked: (readonly string[])[] = [];
   const batches = new TurnBatches<string, string>();
   const ask = (common: string, item: string) =>
-    batches.ask(common, item, async (items) => {
+    batches.run(common, item, async (items) => {
       asked.push([...items]);
       return items.map((each) => each.toUpperCase());
     });
@@ -50,14 +50,14 @@ describe("what one turn asks", () => {
 
   it("fails for all of a batch, and for no other", async () => {
     const { batches, ask } = open();
-    const failing = (item: string) => batches.ask("failing", item, () => Promise.reject(new Error("away")));
+    const failing = (item: string) => batches.run("failing", item, () => Promise.reject(new Error("away")));
     const results = await Promise.allSettled([failing("a"), failing("b"), ask("letters", "c")]);
     expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled"]);
   });
 
   it("is a fault where an answer is missing", async () => {
     const { batches } = open();
-    await expect(batches.ask("letters", "a", async () => [])).rejects.toThrow(
+    await expect(batches.run("letters", "a", async () => [])).rejects.toThrow(
       "item 0 of a batch has no answer",
     );
   });

@@ -21,7 +21,7 @@ describe("the forecast of a month", () => {
   it("expects of each remaining day what the same weekday cost last, and of today what is missing", () => {
     expect(measureProgress("2026-11", 1000, new Map([...WEEK, ["2026-11-27", 30]]), NOW_MS)).toEqual({
       daysBegun: 27,
-      daysLeft: 3,
+      remainingDays: 3,
       // 70 of today, nothing at the weekend, a Monday.
       forecastMicrocents: 1000 + 70 + 0 + 0 + 50,
     });

@@ -65,7 +65,7 @@ const FIELDS = {
     currency: "plain",
     models: "texts",
     modelNames: "rare",
-    keepsEndUser: "flag",
+    tagsEndUser: "flag",
   },
   limits: {
     isStrict: "flag",
@@ -181,11 +181,11 @@ export function readAwaitedId(header: string): string | null {
 /** @throws SyntaxError if the header is malformed or has another form. */
 export function parseAwaitedHeader(header: string): AwaitedRequest {
   const requestId = readAwaitedId(header) ?? "";
-  const others = JSON.parse(header.slice(AWAITED.length + requestId.length)) as Omit<
+  const rest = JSON.parse(header.slice(AWAITED.length + requestId.length)) as Omit<
     AwaitedRequest,
     "requestId"
   >;
-  return { requestId, ...others };
+  return { requestId, ...rest };
 }
 
 function formatTexts(texts: readonly string[] | null): string {

@@ -24,7 +24,7 @@ import { type AwaitedRequest, formatAdmissionHeader, formatAwaitedHeader } from 
 import type { DeferredAdmissions } from "./deferred-admissions.ts";
 import { type Decision, NO_OWNERS, type Refusal, type RefusalLog } from "./decision.ts";
 import { describeEnd } from "../ends/describe-end.ts";
-import { type CallerServices, findCaller, forget, requireUser, throwUnavailable } from "./find-caller.ts";
+import { type CallerServices, findCaller, dropCaller, requireUser, throwUnavailable } from "./find-caller.ts";
 import { LOCAL_ENDPOINTS } from "./endpoints.ts";
 import type { LocalEndpoints } from "./local-endpoints.ts";
 import { type Header, type Reply, createErrorReply, createJsonReply, formatIdHeaders } from "../reply.ts";
@@ -76,7 +76,7 @@ export interface AdmissionServices extends CallerServices {
   /** Mean output tokens of the key's requests, which shared token limits set aside; 0 if unknown. */
   readonly meanOutput: (caller: Pick<Caller, "organizationId" | "keyId">) => number;
   /** Withdraws the entry of an admitted request that does not continue. */
-  readonly leave: (admission: EnteredAdmission) => void;
+  readonly abandon: (admission: EnteredAdmission) => void;
   readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
   /** `req_` + UUID v7. */
   readonly createRequestId: () => string;
@@ -122,7 +122,7 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
     const decisionPromise = decide(services, parsed, caller);
     if (request.comesBack === true && services.deferred.canDefer(caller, bodyBytesOf(parsed))) {
       services.deferred.defer(requestId, caller, decisionPromise);
-      undoIfUnread(call, () => void leaveDeferred(services, requestId));
+      undoIfUnread(call, () => void abandonDeferred(services, requestId));
       const rate = services.deferred.estimate(caller.keyId);
       return {
         kind: "admitted",
@@ -137,15 +137,15 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
     if (decision.kind === "refused") return decision;
     if (LOCAL_ENDPOINTS.has(endpoint.name)) return answer(services, parsed, decision.admission);
     // The request never continues. If its admission failed (grace period), Redis may still execute it.
-    undoIfUnread(call, () => services.leave(decision.admission));
+    undoIfUnread(call, () => services.abandon(decision.admission));
     return formatAdmitted(decision.admission);
   };
 }
 
 /** Never rejects. */
-async function leaveDeferred({ deferred, leave }: AdmissionServices, requestId: string): Promise<void> {
+async function abandonDeferred({ deferred, abandon }: AdmissionServices, requestId: string): Promise<void> {
   const decision = await deferred.take(requestId)?.decisionPromise;
-  if (decision?.kind === "admitted") leave(decision.admission);
+  if (decision?.kind === "admitted") abandon(decision.admission);
 }
 
 /** Undoes an admission whose verdict Envoy does not read, now or later. */
@@ -200,7 +200,7 @@ async function decide(services: AdmissionServices, parsed: ParsedRequest, caller
     services.deferred.learn(caller.keyId, null);
     if (admitted !== null) {
       const identity = { requestId, owners: ownersOf(admitted) };
-      services.leave({ identity, caller, limits: admitted });
+      services.abandon({ identity, caller, limits: admitted });
     }
     return refuse(services, parsed, { thrown, caller: named, rate });
   }
@@ -228,7 +228,7 @@ async function admit(
   // Not retried after an error: the call may have been executed.
   const result = await services.admit(question).catch(throwUnavailable);
   if (result.decision === "unknown_key") {
-    forget(services, caller);
+    dropCaller(services, caller);
     throw unknownKey(services.dashboard.baseUrl);
   }
   return result;
@@ -292,7 +292,7 @@ function createAdmission(
       currency: organization.currency,
       models: restrictModels(key.allowedModels, organization.id, restrictions),
       modelNames: hasModelNames(organization) ? organization.modelNames : null,
-      keepsEndUser: organization.endUserTag,
+      tagsEndUser: organization.endUserTag,
     },
     limits: {
       isStrict: organization.strictCaps,

@@ -66,6 +66,6 @@ export function formatUpstreamPath(
 ): string {
   const path = pathPrefix + upstreamPath;
   if (query === "" || forwardedQuery.length === 0) return path;
-  const kept = query.split("&").filter((parameter) => forwardedQuery.includes(parameter));
-  return kept.length === 0 ? path : `${path}?${kept.join("&")}`;
+  const forwarded = query.split("&").filter((parameter) => forwardedQuery.includes(parameter));
+  return forwarded.length === 0 ? path : `${path}?${forwarded.join("&")}`;
 }

@@ -104,11 +104,11 @@ export class DeferredAdmissions {
     this.#ofKey.add(keyId, 1);
     this.#ofOrganization.add(organizationId, 1);
     this.#undecided.add(keyId, 1);
-    const keep = (decision: Decision): void => {
+    const onDecided = (decision: Decision): void => {
       entry.decision = decision;
       this.#undecided.add(keyId, -1);
     };
-    void decisionPromise.then(keep);
+    void decisionPromise.then(onDecided);
   }
 
   /** Returns and removes the admission, or null if another process let the request pass. */
@@ -130,9 +130,9 @@ export class DeferredAdmissions {
     const elapsedMs = this.#options.clock.monotonicMs() - atMs;
     const msPerRequest = 60_000 / rate.limit;
     const filled = Math.min(rate.capacity, rate.remaining + elapsedMs / msPerRequest);
-    const left = Math.max(0, filled - this.#undecided.of(keyId));
-    const resetMs = Math.ceil((rate.capacity - left) * msPerRequest);
-    return { ...rate, remaining: Math.floor(left), resetMs, timeMs: rate.timeMs + elapsedMs };
+    const remaining = Math.max(0, filled - this.#undecided.of(keyId));
+    const resetMs = Math.ceil((rate.capacity - remaining) * msPerRequest);
+    return { ...rate, remaining: Math.floor(remaining), resetMs, timeMs: rate.timeMs + elapsedMs };
   }
 
   #dropAbandoned(): void {

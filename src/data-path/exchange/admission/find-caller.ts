@@ -10,7 +10,7 @@ import type { KnownKeyResult } from "../../../shared/stored/admission.ts";
 export interface CallerServices {
   readonly directory: KeyDirectory;
   /** Null if only API keys are accepted. */
-  readonly tokenCallers: Pick<TokenCallers, "issuers" | "find" | "forget"> | null;
+  readonly tokenCallers: Pick<TokenCallers, "issuers" | "find" | "remove"> | null;
   /** Linked in errors. */
   readonly dashboard: DashboardAddress;
 }
@@ -37,15 +37,15 @@ export async function findCaller(
 }
 
 /** Drops a cached key or user that, according to Redis, no longer exists. */
-export function forget({ directory, tokenCallers }: CallerServices, caller: Caller): void {
-  if (caller.userId === null) directory.forget(caller.presentedHash);
-  else tokenCallers?.forget(caller);
+export function dropCaller({ directory, tokenCallers }: CallerServices, caller: Caller): void {
+  if (caller.userId === null) directory.remove(caller.presentedHash);
+  else tokenCallers?.remove(caller);
 }
 
 /** A token's key belongs to its user and is rejected without that user; other keys keep working without theirs. */
 export function requireUser(services: CallerServices, caller: Caller, { user }: KnownKeyResult): void {
   if (caller.userId === null || caller.userId === user?.id) return;
-  forget(services, caller);
+  dropCaller(services, caller);
   throw invalidKey("The user of this token was just deleted. Try again.");
 }
 

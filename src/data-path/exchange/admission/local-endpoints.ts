@@ -36,26 +36,26 @@ export function createLocalEndpoints(services: LocalEndpointServices): LocalEndp
   const usageLists = new UsageLists(services.store);
   return {
     answer: (admission, path) =>
-      telling(admission, meter, () => answerWithoutBody({ ...services, usageLists }, admission, path)),
+      reporting(admission, meter, () => answerWithoutBody({ ...services, usageLists }, admission, path)),
   };
 }
 
 /** Reports the result of the request to the meter. */
-async function telling(
+async function reporting(
   admission: Admission,
   meter: LocalEndpointServices["meter"],
   answer: () => Promise<unknown>,
 ): Promise<Reply> {
   const startMs = performance.now();
-  const tell = (status: number, error: GatewayError | null): void =>
+  const report = (status: number, error: GatewayError | null): void =>
     meter.finished(describeEnd(admission, { status, error, durationMs: performance.now() - startMs }));
   try {
     const reply = createJsonReply(200, await answer(), admission);
-    tell(reply.status, null);
+    report(reply.status, null);
     return reply;
   } catch (thrown) {
     const error = GatewayError.from(thrown);
-    tell(error.status(admission.protocol), error);
+    report(error.status(admission.protocol), error);
     throw thrown;
   }
 }

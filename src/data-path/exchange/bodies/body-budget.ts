@@ -9,7 +9,7 @@
 import { GatewayError } from "../../../shared/contract/errors.ts";
 import { Tally } from "../../../shared/collections/tally.ts";
 import type { BodyOwner } from "./body-owner.ts";
-import { BodyRoom } from "./body-room.ts";
+import { BodyReservations } from "./body-reservations.ts";
 import { BodyWork } from "./body-work.ts";
 import { StepTurns } from "./step-turns.ts";
 
@@ -33,10 +33,10 @@ const KEY_SHARE = 3 / 4;
  * A single body of any size is accepted while all others use no more than this. Otherwise a budget below one body's
  * size would block the worker.
  */
-const MAX_OTHERS_SHARE = 1 / 4;
+const MAX_USED_BEFORE_SINGLE = 1 / 4;
 
 export class BodyBudget {
-  readonly room = new BodyRoom(this);
+  readonly reservations = new BodyReservations(this);
   readonly work = new BodyWork(this);
   readonly steps = new StepTurns();
   readonly #limits: BodyLimits;
@@ -74,13 +74,13 @@ export class BodyBudget {
   }
 
   /**
-   * @param heldOfBody Bytes already counted for the same body, so that a body in pieces has the same limit as a whole
+   * @param countedOfBody Bytes already counted for the same body, so that a body in pieces has the same limit as a whole
    * one.
    * @param part Fraction of the owner's shares that may be used.
    * @throws GatewayError 429 `buffer_limit_exceeded` if the bytes exceed the owner's share, 503 `gateway_overloaded`
    * if others use the rest. Nothing is counted then.
    */
-  take(owner: BodyOwner, bytes: number, heldOfBody = 0, part = 1): void {
+  take(owner: BodyOwner, bytes: number, countedOfBody = 0, part = 1): void {
     const { keyId, organizationId } = owner;
     const { maxBufferedBytes } = this.#limits;
     const ofKey = this.#ofKey.of(keyId);
@@ -89,32 +89,34 @@ export class BodyBudget {
       (maxBufferedBytes - (this.#retainedBytes - ofOrganization)) * ORGANIZATION_SHARE;
     const keyShare = (organizationShare - (ofOrganization - ofKey)) * KEY_SHARE;
     // An owner's only body is within its share at any size.
-    if (ofOrganization > heldOfBody && ofOrganization + bytes > organizationShare * part) {
+    if (ofOrganization > countedOfBody && ofOrganization + bytes > organizationShare * part) {
       throw overShare("The organization of this API key");
     }
-    if (ofKey > heldOfBody && ofKey + bytes > keyShare * part) throw overShare(`API key "${owner.keyName}"`);
-    const isSingle = this.#retainedBytes - heldOfBody <= maxBufferedBytes * MAX_OTHERS_SHARE;
+    if (ofKey > countedOfBody && ofKey + bytes > keyShare * part) {
+      throw overShare(`API key "${owner.keyName}"`);
+    }
+    const isSingle = this.#retainedBytes - countedOfBody <= maxBufferedBytes * MAX_USED_BEFORE_SINGLE;
     if (!isSingle && this.#retainedBytes + bytes > maxBufferedBytes) {
       throw new GatewayError("gateway_overloaded");
     }
-    this.keep(owner, bytes);
+    this.count(owner, bytes);
   }
 
   /** Counts bytes that are already in memory. */
-  keep({ keyId, organizationId }: BodyOwner, bytes: number): void {
+  count({ keyId, organizationId }: BodyOwner, bytes: number): void {
     this.#retainedBytes += bytes;
     this.#ofKey.add(keyId, bytes);
     this.#ofOrganization.add(organizationId, bytes);
-    if (bytes < 0) this.room.wake();
+    if (bytes < 0) this.reservations.wake();
   }
 
-  /** Releases bytes that `take` or `keep` counted. */
+  /** Releases bytes that `take` or `count` counted. */
   release(owner: BodyOwner, bytes: number): void {
-    this.keep(owner, -bytes);
+    this.count(owner, -bytes);
   }
 
   /** Returns whether work of this size fits. The only work is always accepted. */
-  hasRoomForWork(bytes: number): boolean {
+  fitsWork(bytes: number): boolean {
     return this.#workBytes === 0 || this.bufferedBytes + bytes <= this.#limits.maxBufferedBytes;
   }
 

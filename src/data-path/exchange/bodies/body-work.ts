@@ -11,9 +11,9 @@ const LARGE_BYTES = 256 * 1024;
 const MAX_WAIT_MS = 8_000;
 
 /** Free memory of a worker. */
-interface WorkRoom {
+interface WorkMemory {
   /** Returns whether work of this size fits. */
-  hasRoomForWork(bytes: number): boolean;
+  fitsWork(bytes: number): boolean;
   /** @param bytes Negative when the work ends or needs less. */
   countWork(bytes: number): void;
 }
@@ -25,12 +25,12 @@ interface Waiting {
 }
 
 export class BodyWork {
-  readonly #budget: WorkRoom;
+  readonly #budget: WorkMemory;
   readonly #maxWaitMs: number;
   readonly #waiting: Waiting[] = [];
   #lastOrganizationId: string | null = null;
 
-  constructor(budget: WorkRoom, maxWaitMs = MAX_WAIT_MS) {
+  constructor(budget: WorkMemory, maxWaitMs = MAX_WAIT_MS) {
     this.#budget = budget;
     this.#maxWaitMs = maxWaitMs;
   }
@@ -41,7 +41,7 @@ export class BodyWork {
    */
   begin(organizationId: string, bodyBytes: number, workBytes: number): Promise<void> | undefined {
     const isLarge = bodyBytes >= LARGE_BYTES;
-    if (!isLarge || (this.#waiting.length === 0 && this.#budget.hasRoomForWork(workBytes))) {
+    if (!isLarge || (this.#waiting.length === 0 && this.#budget.fitsWork(workBytes))) {
       if (isLarge) this.#lastOrganizationId = organizationId;
       this.#budget.countWork(workBytes);
       return undefined;
@@ -82,7 +82,7 @@ export class BodyWork {
     );
     const index = Math.max(0, other);
     const waiting = this.#waiting[index];
-    if (waiting === undefined || !this.#budget.hasRoomForWork(waiting.workBytes)) return;
+    if (waiting === undefined || !this.#budget.fitsWork(waiting.workBytes)) return;
     this.#waiting.splice(index, 1);
     this.#lastOrganizationId = waiting.organizationId;
     this.#budget.countWork(waiting.workBytes);

@@ -5,7 +5,7 @@
 import { type ErrorCode, GatewayError } from "../../../shared/contract/errors.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import type { BodyOwner } from "./body-owner.ts";
-import { LARGE_BYTES, type Room } from "./body-room.ts";
+import { LARGE_BYTES, type BodyReservation } from "./body-reservations.ts";
 
 const EMPTY = new Uint8Array(0);
 /** Each piece costs a call from Envoy. This many pieces of any size are accepted; after them the mean size counts. */
@@ -15,7 +15,7 @@ const MIN_PIECE_BYTES = 512;
 
 export interface CollectedBodyOptions {
   /** Counts all bodies of the worker. */
-  readonly budget: Pick<BodyBudget, "checkBody" | "take" | "keep" | "release" | "room">;
+  readonly budget: Pick<BodyBudget, "checkBody" | "take" | "count" | "release" | "reservations">;
   /** Largest size of one body. */
   readonly maxBytes: number;
 }
@@ -28,7 +28,7 @@ export class CollectedBody {
   #byteLength = 0;
   /** Bytes counted, for pieces that arrived and for expected ones. */
   #takenBytes = 0;
-  #room: Room | null = null;
+  #reservation: BodyReservation | null = null;
   #pieces = 0;
 
   constructor(options: CollectedBodyOptions, owner: BodyOwner) {
@@ -46,13 +46,13 @@ export class CollectedBody {
     const { budget } = this.#options;
     if (this.#takenBytes > 0) budget.release(this.#owner, this.#takenBytes);
     this.#takenBytes = 0;
-    this.#room = budget.room.take(this.#owner, bytes);
-    return this.#room.turn;
+    this.#reservation = budget.reservations.take(this.#owner, bytes);
+    return this.#reservation.turn;
   }
 
   /** The body is large, and its size was not declared. */
   get isUnexpected(): boolean {
-    return this.#room === null && this.#byteLength >= LARGE_BYTES;
+    return this.#reservation === null && this.#byteLength >= LARGE_BYTES;
   }
 
   /**
@@ -99,8 +99,8 @@ export class CollectedBody {
   /** Returns the whole body, which the caller owns then, and empties this one. */
   take(): Uint8Array {
     const counted = this.#countedBytes;
-    this.#room?.stopWaiting();
-    this.#room = null;
+    this.#reservation?.stopWaiting();
+    this.#reservation = null;
     const bytes = this.#takeWhole();
     if (counted > 0) this.#options.budget.release(this.#owner, counted);
     return bytes;
@@ -110,7 +110,7 @@ export class CollectedBody {
   async takeFor<Made>(use: (bytes: Uint8Array) => Promise<Made>): Promise<Made> {
     const { budget } = this.#options;
     const bytes = this.#takeWhole();
-    budget.keep(this.#owner, bytes.byteLength);
+    budget.count(this.#owner, bytes.byteLength);
     try {
       return await use(bytes);
     } finally {
@@ -119,7 +119,7 @@ export class CollectedBody {
   }
 
   get #countedBytes(): number {
-    return this.#takenBytes + (this.#room?.bytes ?? 0);
+    return this.#takenBytes + (this.#reservation?.bytes ?? 0);
   }
 
   #append(piece: Uint8Array): void {

@@ -58,9 +58,9 @@ export class CountedBody {
 
   /** Releases all but this many bytes. */
   release(retainedBytes: number): void {
-    const kept = Math.min(retainedBytes, this.#retainedBytes + this.#workBytes);
-    this.#budget.keep(this.#owner, kept - this.#retainedBytes);
-    this.#retainedBytes = kept;
+    const retained = Math.min(retainedBytes, this.#retainedBytes + this.#workBytes);
+    this.#budget.count(this.#owner, retained - this.#retainedBytes);
+    this.#retainedBytes = retained;
     if (this.#workBytes === 0) return;
     this.#budget.work.end(this.#workBytes);
     this.#workBytes = 0;

@@ -23,7 +23,7 @@ export class ErrorBody {
   readonly #options: ErrorBodyOptions;
   readonly #body: CollectedBody;
   readonly #timer: NodeJS.Timeout;
-  #room = MAX_BYTES;
+  #freeBytes = MAX_BYTES;
   #isOver = false;
 
   constructor(options: ErrorBodyOptions) {
@@ -35,9 +35,9 @@ export class ErrorBody {
   /** Drops bytes beyond the bound, and bytes that the worker has no memory for. */
   add(piece: Uint8Array, isLast: boolean): Promise<void> | undefined {
     if (this.#isOver) return undefined;
-    const problem = this.#body.add(piece.subarray(0, this.#room), "upstream_error");
-    this.#room -= piece.byteLength;
-    return isLast || this.#room <= 0 || problem !== null ? this.end() : undefined;
+    const problem = this.#body.add(piece.subarray(0, this.#freeBytes), "upstream_error");
+    this.#freeBytes -= piece.byteLength;
+    return isLast || this.#freeBytes <= 0 || problem !== null ? this.end() : undefined;
   }
 
   /** The body has ended. */

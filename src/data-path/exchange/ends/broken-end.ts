@@ -20,7 +20,7 @@ export interface BrokenEnd {
  * The response was cut and no error can be reported: the client left, or the cause is unknown. 499 is nginx's status
  * for it.
  */
-export const CLIENT_GONE: ClientResult = { status: 499, errorCode: null };
+export const CLIENT_DISCONNECTED: ClientResult = { status: 499, errorCode: null };
 
 /** Envoy's own responses, made by `bootstrap/local-replies.ts`, by status. */
 const LOCAL_REPLIES: Readonly<Record<number, ErrorCode>> = {
@@ -54,7 +54,7 @@ const MAX_UNREAD_BYTES = 1024 ** 2;
  * @param streamedBytes Bytes sent of a streamed response.
  */
 export function describeBrokenEnd(end: ReportedEnd | null, streamedBytes = 0): BrokenEnd {
-  if (end === null) return { result: CLIENT_GONE, error: null, cause: null };
+  if (end === null) return { result: CLIENT_DISCONNECTED, error: null, cause: null };
   const { status, details: cause } = end;
   if (cause.startsWith(GUARDRAIL_DETAILS)) return failed("guardrail_blocked", status, cause);
   const local = LOCAL_REPLIES[status];
@@ -63,7 +63,7 @@ export function describeBrokenEnd(end: ReportedEnd | null, streamedBytes = 0): B
   if (isUpstreamSilent) return failed("upstream_timeout", status, cause);
   const cut = CUT_RESPONSES.find(([prefix]) => cause.startsWith(prefix))?.[1];
   // No event in the stream reported the error: the client has a 200 and no end.
-  return cut === undefined ? { result: CLIENT_GONE, error: null, cause } : failed(cut, 200, cause);
+  return cut === undefined ? { result: CLIENT_DISCONNECTED, error: null, cause } : failed(cut, 200, cause);
 }
 
 function failed(code: ErrorCode, status: number, cause: string): BrokenEnd {

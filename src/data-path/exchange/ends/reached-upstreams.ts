@@ -17,7 +17,7 @@ export class ReachedUpstreams {
     channel.onMessage((message) => {
       for (const name of parseNames(message)) this.#names.add(name);
     });
-    this.#tell();
+    this.#report();
   }
 
   has(upstream: string): boolean {
@@ -28,10 +28,10 @@ export class ReachedUpstreams {
   note(upstream: string): void {
     if (this.#names.has(upstream)) return;
     this.#names.add(upstream);
-    this.#tell();
+    this.#report();
   }
 
-  #tell(): void {
+  #report(): void {
     this.#channel.send({ kind: KIND, names: [...this.#names] });
   }
 }

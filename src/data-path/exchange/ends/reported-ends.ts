@@ -63,7 +63,7 @@ export class ExpectedEnd {
   /** The report is no longer needed. */
   readonly drop: () => void;
   #end: ReportedEnd | null = null;
-  #tell: ((end: ReportedEnd | null) => void) | null = null;
+  #resolve: ((end: ReportedEnd | null) => void) | null = null;
 
   constructor(onDropped: () => void) {
     this.drop = onDropped;
@@ -71,7 +71,7 @@ export class ExpectedEnd {
 
   report(end: ReportedEnd): void {
     this.#end ??= end;
-    this.#tell?.(this.#end);
+    this.#resolve?.(this.#end);
   }
 
   /**
@@ -83,7 +83,7 @@ export class ExpectedEnd {
     try {
       return await (this.#end ??
         new Promise<ReportedEnd | null>((resolve) => {
-          this.#tell = resolve;
+          this.#resolve = resolve;
           timer = setTimeout(() => resolve(null), REPORTED_WITHIN_MS);
         }));
     } finally {

@@ -70,9 +70,10 @@ export class RequestTimer {
 
   /** @param cause An error, or Envoy's details. Only the first call counts: later failures follow from it. */
   failed(cause: unknown): void {
-    const said = cause instanceof Error ? cause.message : cause;
+    const message = cause instanceof Error ? cause.message : cause;
     // The status is recorded separately.
-    const text = typeof said === "string" ? said.replace(/^upstream status \d+: (?:no message$)?/, "") : "";
+    const text =
+      typeof message === "string" ? message.replace(/^upstream status \d+: (?:no message$)?/, "") : "";
     if (this.#upstream === null || this.#upstream.cause !== null || text === "") return;
     this.#upstream = { ...this.#upstream, cause: scrub(text).slice(0, MAX_CAUSE_CHARACTERS) };
   }

@@ -100,10 +100,10 @@ export function changesForUpstream(
   if (betas === undefined || !forwardedHeaders.includes(BETA_HEADER)) {
     return { setHeaders: serverHeaders, removeHeaders };
   }
-  const kept = limitBetas(betas, contextWindow);
-  if (kept === "") removeHeaders.push(BETA_HEADER);
+  const allowed = limitBetas(betas, contextWindow);
+  if (allowed === "") removeHeaders.push(BETA_HEADER);
   const setHeaders: readonly Header[] =
-    kept === "" || kept === betas ? serverHeaders : [...serverHeaders, [BETA_HEADER, kept]];
+    allowed === "" || allowed === betas ? serverHeaders : [...serverHeaders, [BETA_HEADER, allowed]];
   return { setHeaders, removeHeaders };
 }
 
@@ -125,8 +125,8 @@ const WINDOW_BETA = /^context-(\d{1,6})([km])(?:-|$)/i;
  * @returns "" if no beta remains.
  */
 export function limitBetas(betas: string, contextWindow: number): string {
-  const kept = betas.split(",").filter((beta) => windowOf(beta.trim()) <= contextWindow);
-  return kept.join(",");
+  const allowed = betas.split(",").filter((beta) => windowOf(beta.trim()) <= contextWindow);
+  return allowed.join(",");
 }
 
 function windowOf(beta: string): number {

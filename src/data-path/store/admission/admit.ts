@@ -48,7 +48,7 @@ export async function findKeyReference(
 export function admit(context: StoreContext, input: AdmitInput): Promise<AdmitResult> {
   const { keyId, presentedHash, groupId, bucket, metered } = input;
   const question = [keyId, presentedHash, groupId ?? "", bucket, metered].join();
-  return context.admissions.ask(question, input, (inputs) => admitAll(context, input, inputs));
+  return context.admissions.run(question, input, (inputs) => admitAll(context, input, inputs));
 }
 
 type Question = Omit<AdmitInput, "requestId" | "route" | "promptTokens">;
@@ -158,7 +158,7 @@ function parseAdmitReply(
   });
 }
 
-type ToldOfRequest =
+type RequestFigures =
   | "decision"
   | "bucket"
   | "concurrentRequests"
@@ -170,7 +170,7 @@ type ToldOfRequest =
 function parseDecided(
   request: readonly unknown[],
   { capacity, takenTokens }: Pick<BucketFigures, "capacity"> & Pick<KnownKeyResult, "takenTokens">,
-  shared: Omit<KnownKeyResult, ToldOfRequest>,
+  shared: Omit<KnownKeyResult, RequestFigures>,
 ): KnownKeyResult {
   const at = AT.admitRequest;
   return {

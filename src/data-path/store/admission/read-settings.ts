@@ -54,12 +54,12 @@ export function rememberSettings(keyId: string, version: string, reply: unknown)
     group: readOwner(texts, ADMITTED_AT.group),
     characters: texts.join("").length,
   };
-  forget(keyId);
+  evict(keyId);
   known.set(keyId, settings);
   knownCharacters += settings.characters;
   for (const oldest of known.keys()) {
     if (knownCharacters <= MAX_KNOWN_CHARACTERS) break;
-    forget(oldest);
+    evict(oldest);
   }
   return settings;
 }
@@ -70,7 +70,7 @@ function readOwner(texts: readonly unknown[], first: number): AdmittedOwner | nu
   return id === "" ? null : { id, name: textAt(texts, first + 1) };
 }
 
-function forget(keyId: string): void {
+function evict(keyId: string): void {
   knownCharacters -= known.get(keyId)?.characters ?? 0;
   known.delete(keyId);
 }

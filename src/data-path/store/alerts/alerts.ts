@@ -124,7 +124,7 @@ export const createAlertStore = storeOf<AlertStore & AlertWatchStore>({
   async redeliverAlert(context, alert, channels) {
     const { organizationId, messageId, month } = alert;
     const { alerts } = await findMessage(context, alert);
-    const [first, ...others] = alerts;
+    const [first, ...rest] = alerts;
     const couriers = await readChannels(context, organizationId);
     const again = channels.filter((channel) => deliveryOf(alert, channel)?.state !== "pending");
     await context.client.igwRedeliverAlert({
@@ -136,7 +136,7 @@ export const createAlertStore = storeOf<AlertStore & AlertWatchStore>({
       expiresAtMs: String(expiryOf(month, context.usageMonths)),
       furtherArguments: [
         ...formatAlert(first),
-        ...others.flatMap((other, index) => formatAlert(other, `${index + 2}:`)),
+        ...rest.flatMap((other, index) => formatAlert(other, `${index + 2}:`)),
       ],
     });
     await context.client.publish(ALERT_CHANNEL, organizationId);
@@ -158,8 +158,8 @@ async function findMessage(context: StoreContext, alert: AlertRecord): Promise<A
     if (other.messageId === messageId) alerts.push(other);
     else if (alerts.length > 0) break;
   }
-  const [first = alert, ...others] = alerts;
-  return { id: messageId, organizationId, alerts: [first, ...others] };
+  const [first = alert, ...rest] = alerts;
+  return { id: messageId, organizationId, alerts: [first, ...rest] };
 }
 
 /** Iterates over the list from about the alert with this id; nothing if the id is malformed. */
@@ -184,14 +184,14 @@ async function* scanAlerts(
 /** Parses an outbox entry as `lua/include/thresholds.lua` writes it. @throws TypeError */
 export function parseMessage(organizationId: string, fields: Readonly<Record<string, string>>): AlertMessage {
   const first = parseAlert(organizationId, fields);
-  const others: AlertRecord[] = [];
+  const rest: AlertRecord[] = [];
   for (let position = 2; fields[`${position}:id`] !== undefined; position += 1) {
     const prefix = `${position}:`;
     const own = Object.entries(fields).filter(([name]) => name.startsWith(prefix));
     const named = own.map(([name, value]) => [name.slice(prefix.length), value]);
-    others.push(parseAlert(organizationId, Object.fromEntries(named) as Record<string, string>));
+    rest.push(parseAlert(organizationId, Object.fromEntries(named) as Record<string, string>));
   }
-  return { id: first.messageId, organizationId, alerts: [first, ...others] };
+  return { id: first.messageId, organizationId, alerts: [first, ...rest] };
 }
 
 /** Parses the fields of an alert as `lua/include/thresholds.lua` writes them. @throws TypeError */

@@ -67,13 +67,13 @@ export const createDeliveryStore = storeOf<DeliveryStore>({
     const { organizationId, channel, owner, claim, shown, covered = [] } = input;
     const last = covered.at(-1) ?? claim;
     // Read after the claim: webhooks created later need not deliver this message.
-    const others = (await readChannels(context, organizationId)).filter((name) => name !== channel);
+    const otherChannels = (await readChannels(context, organizationId)).filter((name) => name !== channel);
     const reply = parseArray(
       await context.client.igwFinishDelivery({
         courier: alertCourierKey(organizationId, channel),
         outbox: alertOutboxKey(organizationId),
         deliveries: alertDeliveriesKey(organizationId, claim.message.id),
-        furtherKeys: others.map((name) => alertCourierKey(organizationId, name)),
+        furtherKeys: otherChannels.map((name) => alertCourierKey(organizationId, name)),
         owner,
         entry: last.entryId,
         outcome: input.outcome,
@@ -100,9 +100,9 @@ export const createDeliveryStore = storeOf<DeliveryStore>({
     await client.set(key, "0", "PX", HOUR_MS, "NX");
     if ((await client.incr(key)) <= maxPerHour) return 0;
     // -1 and -2: it ended between the two calls, or lost its expiry in a failover in between.
-    const leftMs = await client.pttl(key);
-    if (leftMs === -1) await client.pexpire(key, HOUR_MS);
-    return Math.max(1, leftMs);
+    const remainingMs = await client.pttl(key);
+    if (remainingMs === -1) await client.pexpire(key, HOUR_MS);
+    return Math.max(1, remainingMs);
   },
 
   async listOutstandingDeliveries(context, organizationId) {
@@ -114,7 +114,7 @@ export const createDeliveryStore = storeOf<DeliveryStore>({
         furtherKeys: couriers,
       }),
     );
-    const at = AT.deliveryOwed;
+    const at = AT.deliveryPending;
     return channels.flatMap((channel, index) => {
       const next = parseArray(reply[index]);
       if (textAt(next, OUTCOME) === "idle") return [];
@@ -135,8 +135,8 @@ function readEntry(
   fields: Readonly<Record<string, string>>,
 ): QueuedMessage {
   const only = fields["only"]?.split(" ");
-  const isForOthers = only !== undefined && !only.includes(channel);
-  return { entryId, message: parseMessage(organizationId, fields), isForOthers };
+  const isForOtherChannels = only !== undefined && !only.includes(channel);
+  return { entryId, message: parseMessage(organizationId, fields), isForOtherChannels };
 }
 
 /** Updates the displayed state of messages that one email covered together. */
@@ -145,7 +145,7 @@ async function showCovered(
   { organizationId, channel, covered = [] }: FinishInput,
   shown: DeliveryState,
 ): Promise<void> {
-  for (const queued of covered.filter(({ isForOthers }) => !isForOthers)) {
+  for (const queued of covered.filter(({ isForOtherChannels }) => !isForOtherChannels)) {
     const deliveries = alertDeliveriesKey(organizationId, queued.message.id);
     await context.client.hset(deliveries, channel, formatShown(shown));
     await context.client.pexpireat(deliveries, expiryOfMessage(queued, context));

@@ -7,7 +7,7 @@ const READS = 1_000;
  * objects, so that never happened: each `charCodeAt` or `slice` in the process was looked up slowly, at up to
  * ten times the cost. Reading properties of a string object fixes it for the rest of the process.
  */
-export function keepStringMethodsFast(): void {
+export function makeStringMethodsFast(): void {
   const text = Object("") as Text;
   for (let read = 0; read < READS; read += 1) readLength(text);
 }

@@ -26,10 +26,10 @@
 --   (sessions.lua)
 --   requests, for each: {decision, remaining, reset ms, retry after seconds, concurrent, entered, tokens}
 --   settings:
--- @settings told
+-- @settings names
 --   '' stands for null, and for a setting's default; remaining: whole requests; reset ms: until the bucket is full;
 --   retry after seconds: until it has a token; concurrent: other requests in flight; entered: '1' if the request may
---   go upstream before it has a record; tokens: the tightest bucket of each type, as formatted by tell-token-buckets.lua
+--   go upstream before it has a record; tokens: the tightest bucket of each type, as formatted by format-token-buckets.lua
 --
 -- Guarantees: units granted by a bucket = capacity + elapsed microseconds * rpm, to the unit, over all callers. A
 -- rejection before the bucket takes no token, a later one keeps its token. With a concurrency limit an admission takes
@@ -59,7 +59,7 @@ local ENTERED_MS = 60000 -- @wait
 -- get a slot by open-record.lua. A worker removes the entry of a client that disconnects before, if it lives to see it.
 local ENTERED_IN_FLIGHT_MS = 10000
 -- A token bucket is kept for this long, in addition to the time until it is full.
-local TOKENS_KEPT_MS = 86400000
+local TOKENS_RETENTION_MS = 86400000
 -- Requests this far past their deadline are orphaned; a paused worker would have resumed by now.
 local ABANDONED_MS = 3600000
 
@@ -173,14 +173,14 @@ end
 local capacity = request_capacity(rpm)
 local units = bucket_units(request_bucket, rpm, capacity, now_us, stored_units, stored_at)
 local is_counted = bucket_name == 'count_tokens'
-local bucket, left = request_bucket, units
+local bucket, available = request_bucket, units
 if is_counted and not refusal then
-  bucket, left = count_bucket, bucket_units(count_bucket, rpm, count_capacity(rpm), now_us)
+  bucket, available = count_bucket, bucket_units(count_bucket, rpm, count_capacity(rpm), now_us)
 end
 
 -- Caps of key, user, group and organization. A user has the member limits of its own group, which may differ from the
 -- request's group.
-local caps_told, reached, named = '', nil, nil
+local caps_text, reached, named = '', nil, nil
 -- The list of rejected requests shows the monthly caps of key and organization together, any other cap by itself.
 local key_cap, organization_cap, is_named_shown = '', '', false
 local number, month = math.floor(now_ms / 86400000), string.sub(spend, -7)
@@ -193,8 +193,8 @@ if metered and not refusal and (has_members or (key_limits or '') ~= '' or (orga
   local caps_count = 0
   local function visit(scope, subject, period, cents, text, raised, spent)
     -- Same output as write_list at a third of the cost: none of these texts needs escaping in JSON.
-    local told = table.concat({ scope, period, text, raised == 0 and '0' or integer(raised), spent }, '","')
-    caps_told = caps_told .. (caps_told == '' and '["' or ',["') .. told .. '"]'
+    local cap_text = table.concat({ scope, period, text, raised == 0 and '0' or integer(raised), spent }, '","')
+    caps_text = caps_text .. (caps_text == '' and '["' or ',["') .. cap_text .. '"]'
     caps_count = caps_count + 1
     if period ~= 'month' or raised > 0 or scope == 'user' or scope == 'group' then
       is_named_shown = true
@@ -233,23 +233,23 @@ if metered and not refusal and (has_members or (key_limits or '') ~= '' or (orga
 end
 
 -- Decision for all requests that get past the bucket.
-local behind_bucket, concurrent = 'admitted', ''
-if not refusal and metered and left >= UNITS_PER_TOKEN then
+local decision_after_bucket, concurrent = 'admitted', ''
+if not refusal and metered and available >= UNITS_PER_TOKEN then
   if max_concurrent then
     -- Requests past their deadline may be orphaned; open-record.lua finds out.
-    local others = redis.call('ZCOUNT', inflight, '(' .. integer(now_ms), '+inf')
-    concurrent = integer(others)
-    if others >= max_concurrent then
-      behind_bucket = 'concurrency_limited'
+    local in_flight = redis.call('ZCOUNT', inflight, '(' .. integer(now_ms), '+inf')
+    concurrent = integer(in_flight)
+    if in_flight >= max_concurrent then
+      decision_after_bucket = 'concurrency_limited'
     end
   end
-  if behind_bucket == 'admitted' and named then
-    behind_bucket = named.scope .. '_cap_reached'
+  if decision_after_bucket == 'admitted' and named then
+    decision_after_bucket = named.scope .. '_cap_reached'
   end
 end
 
 local alerts_fired, key_spent, organization_spent, shown = '0', '0', '0', nil
-if named and behind_bucket == named.scope .. '_cap_reached' then
+if named and decision_after_bucket == named.scope .. '_cap_reached' then
 -- @include windows.lua
 -- @include raises.lua
 -- @include inherited-limits.lua
@@ -271,10 +271,10 @@ local paid_buckets = metered and not is_counted and buckets or nil
 local decided, open_entries, in_flight_entries, is_sweeping = '', nil, nil, false
 for position = FIRST_FURTHER_ARGUMENT, #ARGV, 4 do
 -- @row admitted-request ARGV position
-  local decision, retry_after_s, others = refusal or behind_bucket, 0, concurrent
+  local decision, retry_after_s, shown_concurrent = refusal or decision_after_bucket, 0, concurrent
   if not refusal then
-    if left >= UNITS_PER_TOKEN then
-      left = left - UNITS_PER_TOKEN
+    if available >= UNITS_PER_TOKEN then
+      available = available - UNITS_PER_TOKEN
       -- Picks the empty bucket that is above 0 last.
       local empty, empty_ms = nil, 0
       for place = 1, paid_buckets and #paid_buckets or 0 do
@@ -284,7 +284,7 @@ for position = FIRST_FURTHER_ARGUMENT, #ARGV, 4 do
         end
       end
       if empty then
-        decision, retry_after_s, others = 'token_rate_limited', math.ceil(empty_ms / 1000), ''
+        decision, retry_after_s, shown_concurrent = 'token_rate_limited', math.ceil(empty_ms / 1000), ''
         token_limit = string.format('%s %s %d', empty[BUCKET_SCOPE], empty[BUCKET_TYPE], empty[BUCKET_LIMIT])
       elseif paid_buckets and decision == 'admitted' then
         for place = 1, #paid_buckets do
@@ -297,10 +297,10 @@ for position = FIRST_FURTHER_ARGUMENT, #ARGV, 4 do
         end
       end
     else
-      decision, retry_after_s, others = 'rate_limited', math.ceil((UNITS_PER_TOKEN - left) / (rpm * 1000000)), ''
+      decision, retry_after_s, shown_concurrent = 'rate_limited', math.ceil((UNITS_PER_TOKEN - available) / (rpm * 1000000)), ''
     end
     if not is_counted then
-      units = left
+      units = available
     end
   end
   local remaining, entered = math.floor(units / UNITS_PER_TOKEN), ''
@@ -312,7 +312,7 @@ for position = FIRST_FURTHER_ARGUMENT, #ARGV, 4 do
       max_concurrent = key_rare.max_concurrent or '', expires_at = key_rare.expires_at or '', spent = key_spent or '0',
       currency = redis.call('HGET', organization, 'currency') or '',
       organization_hard_cap_cents = organization_cap, organization_spent = organization_spent or '0',
-      remaining = integer(remaining), capacity = integer(capacity), retry_after = integer(retry_after_s), concurrent = others,
+      remaining = integer(remaining), capacity = integer(capacity), retry_after = integer(retry_after_s), concurrent = shown_concurrent,
       reached_period = shown and shown.period or '', reached_cap_cents = shown and integer(shown.cents) or '',
       reached_spent = shown and shown.spent or '', token_limit = token_limit,
       owners = owner_ids,
@@ -338,10 +338,10 @@ for position = FIRST_FURTHER_ARGUMENT, #ARGV, 4 do
   end
   local levels = ''
   if buckets then
--- @include tell-token-buckets.lua
+-- @include format-token-buckets.lua
   end
   decided = decided .. (decided == '' and '' or ',') .. string.format('["%s","%d","%d","%d","%s","%s","%s"]', decision, remaining,
-    math.ceil((capacity * UNITS_PER_TOKEN - units) / (rpm * 1000)), retry_after_s, others, entered,
+    math.ceil((capacity * UNITS_PER_TOKEN - units) / (rpm * 1000)), retry_after_s, shown_concurrent, entered,
     levels)
 end
 -- Written even if nothing was granted, so that units earned until now survive if the clock goes back.
@@ -368,7 +368,7 @@ if paid_buckets then
       end
       -- Once an hour is enough, so that used buckets never expire. An expired bucket starts full.
       if math.floor(at_ms / 3600000) ~= math.floor(now_ms / 3600000) then
-        redis.call('PEXPIRE', hash, integer(TOKENS_KEPT_MS
+        redis.call('PEXPIRE', hash, integer(TOKENS_RETENTION_MS
           + math.ceil((limit * UNITS_PER_LIMITED_TOKEN - bucket[BUCKET_LEVEL]) / limit)))
       end
     end
@@ -378,9 +378,9 @@ if paid_buckets then
   end
 end
 if of_key then
-  write_bucket(bucket, left, now_us, unpack(of_key))
+  write_bucket(bucket, available, now_us, unpack(of_key))
 elseif not refusal then
-  write_bucket(bucket, left, now_us)
+  write_bucket(bucket, available, now_us)
 end
 if open_entries then
   redis.call('ZADD', open_requests, unpack(open_entries))
@@ -431,5 +431,5 @@ end
 local are_sessions_capped = key_rare.session_cap_cents or organization_rare.session_cap_cents
   or key_rare.session_budgets_until and tonumber(key_rare.session_budgets_until) > now_ms
 return string.format('["decided","%d","%d","%s",%s,[%s],[%s],"%s","%s","%s","%s","%s"]', now_ms, capacity, settings_version,
-  settings, decided, caps_told, named and named.place or '', bucket_names, token_limit,
+  settings, decided, caps_text, named and named.place or '', bucket_names, token_limit,
   are_sessions_capped and '1' or '', alerts_fired)

@@ -27,8 +27,8 @@
 
 -- @input
 local FIRST_LIST, FIRST_TEXT = FIRST_FURTHER_KEY, FIRST_FURTHER_ARGUMENT
-local first_owner = FIRST_LIST + left_lists
-local first_new_text = FIRST_TEXT + gone_texts
+local first_owner = FIRST_LIST + previous_lists
+local first_new_text = FIRST_TEXT + removed_texts
 local first_field = first_new_text + new_texts
 
 local now_ms = now_milliseconds()

@@ -101,16 +101,16 @@ end
 move_usage(usage, row, record.figures, totals, expires_at_ms, day, sums_until)
 
 local open = record.state == 'open' and not final
-local left = open and math.max(0, record.worst - total) or 0
-if record.held_in ~= '' and left ~= record.left then
-  move_windows(organization, day, record.held_in, subjects, 'held:', integer(left - record.left), expires_at_ms)
+local remaining = open and math.max(0, record.worst - total) or 0
+if record.held_in ~= '' and remaining ~= record.left then
+  move_windows(organization, day, record.held_in, subjects, 'held:', integer(remaining - record.left), expires_at_ms)
 end
 if record.session_since ~= '' or not exists and session ~= '' and is_session_capped then
 -- @include sessions.lua
   if not exists then
     record.session_since = session_since(organization, key_record, key_id, session)
   end
-  move_session(organization, key_id, record.session, record.session_since, difference, left - record.left)
+  move_session(organization, key_id, record.session, record.session_since, difference, remaining - record.left)
 end
 local fell = ''
 if total < record.figures[COST_MICROCENTS] then
@@ -131,8 +131,8 @@ end
 if record.has_totals then
   set('totals', '')
 end
-if left ~= record.left then
-  set('left', integer(left))
+if remaining ~= record.left then
+  set('left', integer(remaining))
 end
 if estimate ~= '' or record.estimate then
   set('estimate', estimate)

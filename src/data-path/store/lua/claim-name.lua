@@ -16,7 +16,7 @@
 
 local now_us = integer(now_microseconds())
 local entry = redis.call('HGET', names, name)
-if entry and entry ~= gone_entry and string.match(entry, '^[^@]+') ~= organization_id then
+if entry and entry ~= deleted_entry and string.match(entry, '^[^@]+') ~= organization_id then
   return { 'taken', now_us, entry }
 end
 redis.call('HSET', names, name, organization_id .. '@' .. now_us)

@@ -9,7 +9,7 @@
 -- ARGV[9] further owners of the spend, '' for none: the caller has checked that they exist
 --
 -- Reply: {'day_changed', time ms}: TIME is outside of the day, nothing was changed; {'not_found'};
---   {'applied' or 'repeated', month, organization spent, key spent, alerts fired, kept}: `kept` is the content of the marker,
+--   {'applied' or 'repeated', month, organization spent, key spent, alerts fired, stored}: `stored` is the content of the marker,
 --   for a repeat that of the first correction.
 --
 -- Guarantees: spend in all windows and usage change by the same amount; the same marker counts once for as long as the month's figures
@@ -39,20 +39,20 @@ if redis.call('EXISTS', organization) == 0 or redis.call('EXISTS', key_record) =
 end
 
 local outcome, fired = 'repeated', '0'
-if redis.call('SET', marker, kept, 'NX', 'PXAT', expires_at_ms) then
+if redis.call('SET', marker, stored, 'NX', 'PXAT', expires_at_ms) then
   outcome = 'applied'
   local row = usage_row(key_id, owners, '', '')
   local day = string.match(usage, '[^:]+$')
   local windows, seeding, sums_until = unpack(redis.call('HMGET', organization, 'windows', 'windows_seeding', 'sums_until'))
-  forget_sums(usage, day, sums_until)
+  delete_sums(usage, day, sums_until)
   redis.call('HINCRBY', usage, row .. 'microcents', amount)
-  keep_until(usage, expires_at_ms)
+  expire_at(usage, expires_at_ms)
   move_spend(organization, windows, seeding, day, subjects_of(key_id, owners), row, amount, expires_at_ms)
   fired = fire_alerts(organization, key_id ~= '' and key_record or nil, key_id, owners, windows_of(day_number(day), month))
   add_audit(audit, audit_entry)
 else
-  kept = redis.call('GET', marker)
+  stored = redis.call('GET', marker)
 end
 local organization_spent = redis.call('HGET', spend, 'organization') or '0'
 local key_spent = key_id ~= '' and (redis.call('HGET', spend, 'key:' .. key_id) or '0') or ''
-return { outcome, month, organization_spent, key_spent, fired, kept }
+return { outcome, month, organization_spent, key_spent, fired, stored }

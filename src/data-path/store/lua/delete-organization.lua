@@ -16,7 +16,7 @@
 -- @include audit.lua
 
 -- @input
-local kept = { unpack(KEYS, FIRST_FURTHER_KEY) }
+local expiring_lists = { unpack(KEYS, FIRST_FURTHER_KEY) }
 local FIRST_FIELD = FIRST_FURTHER_ARGUMENT
 
 local refused = refuse_change(organization, expected_version)
@@ -29,7 +29,7 @@ reply[3] = redis.call('HGETALL', organization)
 redis.call('DEL', outbox)
 add_audit(audit, audit_entry)
 redis.call('PEXPIREAT', organization, expires_at_ms)
-for _, name in ipairs(kept) do
+for _, name in ipairs(expiring_lists) do
   redis.call('PEXPIREAT', name, expires_at_ms)
 end
 return reply

@@ -17,7 +17,7 @@
 -- @include time.lua
 
 -- @input
-local FIRST_OTHER = FIRST_FURTHER_KEY
+local FIRST_COURIER = FIRST_FURTHER_KEY
 
 -- Compares entry ids by their two numbers: as text "9-0" would follow "10-0".
 local function is_before(left, right)
@@ -46,7 +46,7 @@ elseif outcome == 'done' then
   redis.call('HDEL', courier, 'attempts', 'next_at', 'progress')
   redis.call('HSET', courier, 'cursor', entry)
   local first = entry
-  for position = FIRST_OTHER, #KEYS do
+  for position = FIRST_COURIER, #KEYS do
     local cursor = redis.call('HGET', KEYS[position], 'cursor')
     if not cursor then
       -- The attempt has done nothing yet.

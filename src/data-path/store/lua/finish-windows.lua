@@ -8,12 +8,12 @@
 -- @input
 
 local windows, seeding = unpack(redis.call('HMGET', organization, 'windows', 'windows_seeding'))
-local whole, others = nil, {}
+local whole, remaining = nil, {}
 for text in string.gmatch(seeding or '', '[^ ]+') do
   if string.match(text, '^%a+') == period then
     whole = text
   else
-    others[#others + 1] = text
+    remaining[#remaining + 1] = text
   end
 end
 redis.call('UNLINK', seed)
@@ -22,5 +22,5 @@ if not whole then
 end
 windows = windows or ''
 redis.call('HSET', organization, 'windows', windows .. (windows ~= '' and ' ' or '') .. whole, 'windows_seeding',
-  table.concat(others, ' '))
+  table.concat(remaining, ' '))
 return 1

@@ -19,7 +19,7 @@
 --   {'worst_case_required'}: the caps are strict and ARGV[7] is ''; {'concurrency_limited', limit};
 --   {'<scope>_cap_reached', spent, held, cap cents, period, raised cents, owner name, amounts hidden, alerts fired} of a key,
 --   a user, a group or an organization, or of a session, whose period is 'session': the cap that name-cap.lua names, with
---   strict caps the one that leaves least room.
+--   strict caps the one that has least remaining.
 --
 -- Guarantees: nothing is reserved unless the reply is 'opened'; with strict caps spent + held never exceeds a cap.
 -- Requests in flight of a key = its open records, even without a limit, so that a new limit counts from the moment
@@ -98,12 +98,12 @@ local counted = counted_periods(windows_text, seeding_text)
 local function find_refusing(caps)
   local reached, named = {}, nil
   for _, cap in ipairs(caps) do
-    cap.room = room_under(cap.cents, tonumber(cap.spent) + tonumber(cap.held))
+    cap.remaining = remaining_of(cap.cents, tonumber(cap.spent) + tonumber(cap.held))
     local refuses = is_reached(cap.cents, tonumber(cap.spent))
     if refuses then
       reached[#reached + 1] = cap
     end
-    if strict and (refuses or cap.room < worst) and (not named or cap.room < named.room) then
+    if strict and (refuses or cap.remaining < worst) and (not named or cap.remaining < named.remaining) then
       named = cap
     end
   end

@@ -4,7 +4,7 @@
 -- ARGV    none
 --
 -- Reply: for each key {'bucket', remaining, capacity, tokens, last used ms}, remaining in whole requests, tokens as formatted
---   by tell-token-buckets.lua, last used '' for never; {'missing'}: no record.
+--   by format-token-buckets.lua, last used '' for never; {'missing'}: no record.
 
 -- @include integer.lua
 -- @include time.lua
@@ -32,7 +32,7 @@ for position = 1, #KEYS, 2 do
     local buckets, levels, scope, hash, stored_units, stored_at = {}, '', 'key', request_bucket, nil, nil
     if (limits or '') ~= '' then
 -- @include token-buckets.lua
--- @include tell-token-buckets.lua
+-- @include format-token-buckets.lua
     end
     local units = bucket_units(hash, rate, capacity, now_us, stored_units, stored_at)
     local last_used = last_used_ms(request_bucket)

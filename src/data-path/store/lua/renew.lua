@@ -27,16 +27,16 @@ local function renew(request_id, request, inflight)
   redis.call('ZADD', open_requests, deadline_ms, request_id)
   redis.call('ZADD', inflight, deadline_ms, request_id)
   if state == 'open' then return 'renewed' end
-  local left = math.max(0, number_or_zero(fields[4]) - number_or_zero(fields[5]))
+  local remaining = math.max(0, number_or_zero(fields[4]) - number_or_zero(fields[5]))
   local held_in = fields[6] or ''
-  if held_in ~= '' and left > 0 then
-    move_windows(organization, fields[8], held_in, subjects_of(key_id, fields[7] or ''), 'held:', integer(left))
+  if held_in ~= '' and remaining > 0 then
+    move_windows(organization, fields[8], held_in, subjects_of(key_id, fields[7] or ''), 'held:', integer(remaining))
   end
   if (fields[10] or '') ~= '' then
 -- @include sessions.lua
-    move_session(organization, key_id, fields[9], fields[10], 0, left)
+    move_session(organization, key_id, fields[9], fields[10], 0, remaining)
   end
-  redis.call('HSET', request, 'state', 'open', 'left', integer(left))
+  redis.call('HSET', request, 'state', 'open', 'left', integer(remaining))
   return 'reopened'
 end
 

@@ -31,7 +31,7 @@
 
 -- @input
 local FIRST_LIST, FIRST_FIELD = FIRST_FURTHER_KEY, FIRST_FURTHER_ARGUMENT
-local first_owner = FIRST_LIST + left_lists
+local first_owner = FIRST_LIST + previous_lists
 
 -- Returns floor(units * new / old) without the product, which would exceed 2^53.
 local function scale(units, new, old)

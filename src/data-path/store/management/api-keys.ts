@@ -79,8 +79,8 @@ export const keyOperations: Operations<Omit<KeyStore, "repair">> = {
     const records = await Promise.all(
       ids.map((keyId) => keyOperations.getKey(context, { organizationId, keyId })),
     );
-    const there = records.filter((record) => record !== null);
-    return { items: there.filter((record) => isListed(record, owners)), next };
+    const existing = records.filter((record) => record !== null);
+    return { items: existing.filter((record) => isListed(record, owners)), next };
   },
 
   async changeKey(context, reference, changes, expectedVersion, audit = null) {
@@ -267,11 +267,11 @@ async function removeLater(
   if (hash !== "") await context.client.pexpireat(lookUpKey(hash), Number(untilMs));
 }
 
-/** Removes the look-ups of a record. @param kept Hash whose look-up stays. */
-async function removeLookUps({ client }: StoreContext, fields: Fields, kept: string): Promise<void> {
+/** Removes the look-ups of a record. @param exceptHash Hash whose look-up stays. */
+async function removeLookUps({ client }: StoreContext, fields: Fields, exceptHash: string): Promise<void> {
   const hashes = [fields["hash"] ?? "", fields["former_hash"] ?? ""];
-  const gone = hashes.filter((hash) => hash !== "" && hash !== kept);
-  await Promise.all(gone.map((hash) => client.del(lookUpKey(hash))));
+  const removed = hashes.filter((hash) => hash !== "" && hash !== exceptHash);
+  await Promise.all(removed.map((hash) => client.del(lookUpKey(hash))));
 }
 
 interface OwnedKeys {
@@ -328,7 +328,7 @@ async function setFields(
 ): Promise<ChangeResult<KeyRecord>> {
   const { organizationId, keyId } = reference;
   if (!isReference(reference)) return { outcome: "not_found" };
-  const { left, joined, joins } = planMove(organizationId, move);
+  const { previousLists, newLists, joins } = planMove(organizationId, move);
   const reply = await runInMonth(context, (month) =>
     context.client.igwSetLimits({
       keyRecord: keyRecordKey(organizationId, keyId),
@@ -336,17 +336,17 @@ async function setFields(
       countBucket: countBucketKey(organizationId, keyId),
       organization: organizationKey(organizationId),
       ...auditArguments(organizationId, audit),
-      furtherKeys: [...left, ...joined],
+      furtherKeys: [...previousLists, ...newLists],
       expectedVersion: expectedVersion === null ? "" : String(expectedVersion),
       keyId,
-      leftLists: String(left.length),
+      previousLists: String(previousLists.length),
       furtherArguments: changes,
       ...inputOfMonth(month),
     }),
   );
   if (reply[OUTCOME] === "owner_missing") {
     const place =
-      integerAt(reply, AT.ownerMissing.place) - SCRIPTS.igwSetLimits.keys.length - left.length - 1;
+      integerAt(reply, AT.ownerMissing.place) - SCRIPTS.igwSetLimits.keys.length - previousLists.length - 1;
     throw missingOwnerAt(joins, place);
   }
   const result = parseChange(reference, reply);
@@ -356,7 +356,7 @@ async function setFields(
 
 /** Returns the lists that the key leaves and the owners that it gets. */
 function planMove(organizationId: string, move: FieldChange["move"]) {
-  if (move === undefined) return { left: [], joined: [], joins: {} };
+  if (move === undefined) return { previousLists: [], newLists: [], joins: {} };
   const { from, to } = move;
   const pick = (wanted: KeyOwners, other: KeyOwners): KeyOwners => ({
     userId: wanted.userId === other.userId ? null : wanted.userId,
@@ -364,8 +364,8 @@ function planMove(organizationId: string, move: FieldChange["move"]) {
   });
   const joins = pick(to, from);
   return {
-    left: listsOfOwners(organizationId, pick(from, to)),
-    joined: namesOfOwners(organizationId, joins),
+    previousLists: listsOfOwners(organizationId, pick(from, to)),
+    newLists: namesOfOwners(organizationId, joins),
     joins,
   };
 }

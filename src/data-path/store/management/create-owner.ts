@@ -100,7 +100,7 @@ export async function findExternalUser(
 ): Promise<UserRecord | null> {
   if (!isId("org", organizationId)) return null;
   const id = await context.client.hget(usersByIdentityKey(organizationId), digestExternal(external));
-  return id === null ? null : getThere(context, organizationId, id);
+  return id === null ? null : getExistingUser(context, organizationId, id);
 }
 
 /** @see OwnerStore.findOrCreateExternalUser */
@@ -118,13 +118,13 @@ export async function findOrCreateExternalUser(
     const result = await createOwner(USERS, context, { organizationId, external }, settings, audit);
     if (result.outcome === "created") return { outcome: "created", user: result.owner };
     if (result.outcome !== "exists") return result;
-    const user = await getThere(context, organizationId, result.id);
+    const user = await getExistingUser(context, organizationId, result.id);
     if (user !== null) return { outcome: "found", user };
   }
   throw new Error("others delete this user as often as it is made");
 }
 
-async function getThere(
+async function getExistingUser(
   context: StoreContext,
   organizationId: string,
   id: string,

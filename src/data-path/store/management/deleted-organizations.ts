@@ -130,7 +130,7 @@ async function endOwners(context: StoreContext, organizationId: string, kind: Ow
         itsUsers: ownerUsersKey(organizationId, kind, id),
       }),
     );
-    const left = await context.client.igwEndOwners({
+    const remaining = await context.client.igwEndOwners({
       list,
       foundBy: ownerTextsKey(organizationId, kind),
       byIdentity: usersByIdentityKey(organizationId),
@@ -138,7 +138,7 @@ async function endOwners(context: StoreContext, organizationId: string, kind: Ow
       furtherKeys,
       furtherArguments: ids,
     });
-    if (left === 0 || ids.length === 0) return;
+    if (remaining === 0 || ids.length === 0) return;
   }
 }
 

@@ -36,14 +36,14 @@ export async function claimName(
   name: string,
 ): Promise<NameClaim> {
   const folded = foldName(name);
-  let gone = "";
+  let deletedEntry = "";
   for (let attempt = 1; ; attempt += 1) {
     const reply = parseArray(
       await context.client.igwClaimName({
         names: ORGANIZATION_NAMES_KEY,
         name: folded,
         organizationId,
-        goneEntry: gone,
+        deletedEntry,
       }),
     );
     const atUs = integerAt(reply, AT.nameClaimed.timeUs);
@@ -52,7 +52,7 @@ export async function claimName(
     const holder = await readHolder(context, entry, folded, atUs);
     if (holder !== null) return { outcome: "name_taken", holder };
     if (attempt === CLAIM_ATTEMPTS) throw new Error("others claim this name with each command");
-    gone = entry;
+    deletedEntry = entry;
   }
 }
 

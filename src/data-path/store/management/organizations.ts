@@ -17,7 +17,7 @@ import { monthsBackFrom } from "../../../shared/time/calendar.ts";
 import { formatOrganizationSettings, parseOrganizationRecord, readFields } from "./records.ts";
 import { claimName, foldCase, foldName, releaseName } from "./organization-names.ts";
 import { parseFields, textAt } from "../redis/parse-reply.ts";
-import { limitsAsked } from "../../../shared/settings/limit-settings.ts";
+import { listNeededLimits } from "../../../shared/settings/limit-settings.ts";
 import type { OrganizationSettings } from "../../../shared/settings/organization.ts";
 import type { AuditInput } from "../../../shared/stored/audit.ts";
 import type {
@@ -34,14 +34,14 @@ const SEARCHED_PAGES = 10;
 const SEARCH_PAGE = 200;
 /** Attempts if others change the organization at the same time: each retries on the new version. */
 const CHANGE_ATTEMPTS = 5;
-const GONE_COURIER_MS = 86_400_000;
+const REMOVED_COURIER_MS = 86_400_000;
 
 export const organizationOperations: Operations<OrganizationStore> = {
   /** Writes the name, then the record, then the list. After a crash, the next claim of the name repairs the rest. */
   async createOrganization(context, settings, audit) {
     const now = await timeMs(context);
     const id = createId("org", now);
-    const periods = periodsOf(limitsAsked(settings));
+    const periods = periodsOf(listNeededLimits(settings));
     const claim = await claimName(context, id, settings.name);
     if (claim.outcome === "name_taken") return claim;
     const fields = [...formatOrganizationSettings(settings), "created_at", String(now), "version", "1"];
@@ -69,9 +69,9 @@ export const organizationOperations: Operations<OrganizationStore> = {
     const { ids, next } = await readIds(context, ORGANIZATIONS_KEY, page);
     const records = await Promise.all(ids.map((id) => organizationOperations.getOrganization(context, id)));
     // Deleted organizations are only listed after a crash.
-    const isThere = (record: OrganizationRecord | null): record is OrganizationRecord =>
+    const isActive = (record: OrganizationRecord | null): record is OrganizationRecord =>
       record?.deletedAtMs === null;
-    return { items: records.filter(isThere), next };
+    return { items: records.filter(isActive), next };
   },
 
   async searchOrganizations(context, text, { limit, after }) {
@@ -95,16 +95,16 @@ export const organizationOperations: Operations<OrganizationStore> = {
   },
 
   async listOrganizationIds(context) {
-    const [deleted, others] = await Promise.all([
+    const [deleted, active] = await Promise.all([
       context.client.zrange(DELETED_ORGANIZATIONS_KEY, "0", "-1"),
       context.client.zrange(ORGANIZATIONS_KEY, "0", "-1"),
     ]);
-    return deleted.length === 0 ? others : [...new Set([...others, ...deleted])];
+    return deleted.length === 0 ? active : [...new Set([...active, ...deleted])];
   },
 
   async changeOrganization(context, organizationId, changes, expectedVersion, audit = null) {
     if (!isId("org", organizationId)) return { outcome: "not_found" };
-    await ensureWindows(context, organizationId, periodsOf(limitsAsked(changes)));
+    await ensureWindows(context, organizationId, periodsOf(listNeededLimits(changes)));
     const { name } = changes;
     if (name === undefined) return setFields(context, organizationId, { changes, expectedVersion, audit });
     for (let attempt = 1; ; attempt += 1) {
@@ -191,9 +191,9 @@ export async function expireCouriers(
   after: OrganizationRecord,
 ): Promise<void> {
   const channels = listChannels(after.notifications);
-  const gone = listChannels(before.notifications).filter((channel) => !channels.includes(channel));
+  const removed = listChannels(before.notifications).filter((channel) => !channels.includes(channel));
   await Promise.all(
-    gone.map((channel) => client.pexpire(alertCourierKey(before.id, channel), GONE_COURIER_MS)),
+    removed.map((channel) => client.pexpire(alertCourierKey(before.id, channel), REMOVED_COURIER_MS)),
   );
 }
 

@@ -21,9 +21,9 @@ export function listEntries(id: string, texts: readonly string[]): string[] {
 export function compareEntries(
   before: readonly string[],
   after: readonly string[],
-): { readonly gone: readonly string[]; readonly added: readonly string[] } {
+): { readonly removed: readonly string[]; readonly added: readonly string[] } {
   return {
-    gone: before.filter((entry) => !after.includes(entry)),
+    removed: before.filter((entry) => !after.includes(entry)),
     added: after.filter((entry) => !before.includes(entry)),
   };
 }

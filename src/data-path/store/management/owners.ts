@@ -86,25 +86,25 @@ async function changeOwner<Settings, Item extends Settings & OwnerRecord>(
   }
   const result = await changeAsRead(owners, context, reference, expectedVersion, async (current) => {
     const after: Settings = { ...current, ...changes };
-    const { gone, added } = compareEntries(entriesOf(owners, id, current), entriesOf(owners, id, after));
+    const { removed, added } = compareEntries(entriesOf(owners, id, current), entriesOf(owners, id, after));
     const groupId = owners.groupOf(after);
     const isMoved = groupId !== owners.groupOf(current);
     if (isMoved && groupId !== null && !isId("group", groupId)) return ["group_missing"];
-    const left = isMoved ? listOfGroup(organizationId, owners.groupOf(current)) : [];
-    const joined = isMoved ? namesOfGroup(organizationId, groupId) : [];
+    const previousLists = isMoved ? listOfGroup(organizationId, owners.groupOf(current)) : [];
+    const newLists = isMoved ? namesOfGroup(organizationId, groupId) : [];
     const reply = await runInMonth(context, (month) =>
       context.client.igwChangeOwner({
         record: ownerKey(organizationId, kind, id),
         foundBy: ownerTextsKey(organizationId, kind),
         ...auditArguments(organizationId, audit),
         organization: organizationKey(organizationId),
-        furtherKeys: [...left, ...joined],
+        furtherKeys: [...previousLists, ...newLists],
         expectedVersion: String(current.version),
         id,
-        leftLists: String(left.length),
-        goneTexts: String(gone.length),
+        previousLists: String(previousLists.length),
+        removedTexts: String(removed.length),
         newTexts: String(added.length),
-        furtherArguments: [...gone, ...added, ...owners.format(changes)],
+        furtherArguments: [...removed, ...added, ...owners.format(changes)],
         ...inputOfMonth(month),
       }),
     );

@@ -73,10 +73,10 @@ const operations: Operations<SessionStore> = {
     if (record === null || record.endsAtMs <= nowMs) return null;
     if (nowMs - record.seenAtMs < SEEN_MS) return record;
     const seen = { ...record, seenAtMs: nowMs };
-    const leftMs = Math.min(SESSION_IDLE_MS, record.endsAtMs - nowMs);
+    const remainingMs = Math.min(SESSION_IDLE_MS, record.endsAtMs - nowMs);
     const { hash: _, ...stored } = seen;
     // Writes only if it exists, so a session that was ended meanwhile stays ended.
-    await context.client.set(sessionKey(hash), JSON.stringify(stored), "PX", leftMs, "XX");
+    await context.client.set(sessionKey(hash), JSON.stringify(stored), "PX", remainingMs, "XX");
     return seen;
   },
 

@@ -1,6 +1,6 @@
 /** Differences between users and groups. */
 import { listOf } from "../redis/row-layouts.ts";
-import { limitsAsked } from "../../../shared/settings/limit-settings.ts";
+import { listNeededLimits } from "../../../shared/settings/limit-settings.ts";
 import type { UserGroupSettings } from "../../../shared/settings/user-group.ts";
 import type { UserSettings } from "../../../shared/settings/user.ts";
 import { type CountedPeriod, periodsOf } from "../usage/windows.ts";
@@ -38,7 +38,7 @@ export const USERS: Owners<UserSettings, UserRecord> = {
   externalOf: ({ external }) => external,
   textsOf: ({ name, email }) => (email === null ? [name] : [name, email]),
   groupOf: ({ groupId }) => groupId,
-  periodsOf: (settings) => periodsOf(limitsAsked(settings)),
+  periodsOf: (settings) => periodsOf(listNeededLimits(settings)),
 };
 
 export const GROUPS: Owners<UserGroupSettings, GroupRecord> = {
@@ -49,7 +49,7 @@ export const GROUPS: Owners<UserGroupSettings, GroupRecord> = {
   externalOf: () => null,
   textsOf: ({ name }) => [name],
   groupOf: () => null,
-  periodsOf: (settings) => periodsOf(limitsAsked(settings)),
+  periodsOf: (settings) => periodsOf(listNeededLimits(settings)),
 };
 
 export function entriesOf<Settings, Item extends Settings & OwnerRecord>(

@@ -7,7 +7,7 @@
 import { Cluster, Redis } from "ioredis";
 import { pause } from "../../../shared/event-loop/wait.ts";
 import { timeOutFairly, waitLonger } from "../ioredis/fair-timeout.ts";
-import { keepStringMethodsFast } from "../ioredis/fast-strings.ts";
+import { makeStringMethodsFast } from "../ioredis/fast-strings.ts";
 import { createRedisTls, type RedisTlsFiles, type RedisTlsOptions } from "./redis-tls.ts";
 import { addScripts } from "../ioredis/scripts.ts";
 import { writeOncePerTurn } from "../ioredis/write-once-per-turn.ts";
@@ -54,7 +54,7 @@ export type RedisClient = Redis | Cluster;
 
 /** Creates a client that connects in the background and reconnects until `disconnect()`. */
 export function createRedisClient(options: RedisConnectionOptions): RedisClient {
-  keepStringMethodsFast();
+  makeStringMethodsFast();
   const client = connect(options);
   addScripts(client);
   client.on("error", options.onError);

@@ -7,11 +7,11 @@ import { parseArray } from "./parse-reply.ts";
  * directly on the command.
  * @param command As the client returned it.
  */
-export function inReplyOrder<Heard>(
+export function inReplyOrder<Result>(
   command: Promise<unknown>,
-  onReply: (reply: readonly unknown[]) => Heard,
+  onReply: (reply: readonly unknown[]) => Result,
   onFailure?: (error: unknown) => void,
-): Promise<Heard> {
+): Promise<Result> {
   return command.then(
     (reply) => onReply(parseArray(reply)),
     (error: unknown) => {

@@ -26,8 +26,8 @@ export function isBlock(lua: string): boolean {
 export function checkBlock(file: string, lua: string): void {
   const [, reads = "", changes = ""] = CONTRACT.exec(lua) ?? [];
   const { used, changed } = readNames(lua);
-  const told = split(changes);
-  const wrong = [...differences(used, [...split(reads), ...told]), ...differences(changed, told)];
+  const declared = split(changes);
+  const wrong = [...differences(used, [...split(reads), ...declared]), ...differences(changed, declared)];
   if (wrong.length === 0) return;
   throw new Error(`${file}: its use of ${format(wrong)} differs from its header's "Reads" and "Changes"`);
 }

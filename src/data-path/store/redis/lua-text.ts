@@ -7,7 +7,7 @@
  *   names a local with the index after them.
  * - `-- @names NAME`: a list of names from `NAMES`.
  * - `-- @settings key` and `organization`: fields of the settings in an admission's reply, for HMGET.
- * - `-- @settings told`: names of these settings, for the header.
+ * - `-- @settings names`: names of these settings, for the header.
  * - `-- @figures NAME`: the figures of usage (`figures-lua.ts`).
  * - `-- @periods NAME`: the periods of limits (`periods-lua.ts`).
  * - `-- @wait` after a number of milliseconds: the actual duration of such a wait (`time/internal-waits.ts`).
@@ -39,7 +39,7 @@ const SETTINGS: Readonly<Record<string, () => string>> = {
     `local key_texts = redis.call('HMGET', key_record, ${formatFields(KEY_SETTINGS, ["display"])})\n`,
   organization: () =>
     `local organization_texts = redis.call('HMGET', organization, ${formatFields(ORGANIZATION_SETTINGS)})\n`,
-  told: () => `--   {${ADMITTED_SETTINGS.map(inWords).join(", ")}}\n`,
+  names: () => `--   {${ADMITTED_SETTINGS.map(inWords).join(", ")}}\n`,
 };
 
 /**

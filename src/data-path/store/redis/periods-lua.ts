@@ -19,7 +19,8 @@ const TEXTS: Readonly<Record<string, () => string>> = {
   /** Ranks of the periods, from the shortest. */
   ranks: () => `local RANKS = { ${list((period) => String(NAMES.indexOf(period) + 1))} }\n`,
   /** How long counters are kept from the first charge in a window on, ms. */
-  kept: () => `local KEPT_MS = { ${list((period) => formatKept(PERIODS[period].keptDays))} }\n`,
+  retention: () =>
+    `local RETENTION_MS = { ${list((period) => formatRetention(PERIODS[period].retentionDays))} }\n`,
 };
 
 /** Returns the Lua text of this name. @throws Error if there is none. */
@@ -59,6 +60,6 @@ function formatEnd(length: WindowLength | null): string | null {
   return `(${next} * ${length.days} - ${length.offset}) * ${DAY_MS}`;
 }
 
-function formatKept(days: number | null): string | null {
+function formatRetention(days: number | null): string | null {
   return days === null ? null : String(days * DAY_MS);
 }

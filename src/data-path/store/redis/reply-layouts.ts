@@ -78,7 +78,7 @@ export const REPLY_LAYOUTS = {
   dayChanged: { file: "correct.lua", fields: ["timeMs"] },
   corrected: {
     file: "correct.lua",
-    fields: ["month", "organizationSpent", "keySpent", "alertsFired", "kept"],
+    fields: ["month", "organizationSpent", "keySpent", "alertsFired", "stored"],
   },
   raised: { file: "raise-usage.lua", fields: ["addedMicrocents"] },
   keyChanged: { file: "set-limits.lua", fields: ["before", "after", "alertsFired"] },
@@ -99,7 +99,7 @@ export const REPLY_LAYOUTS = {
     file: "claim-delivery.lua",
     fields: ["entryId", "nowMs", "failedAttempts", "progress", "alert"],
   },
-  deliveryOwed: { file: "list-deliveries.lua", fields: ["entryId", "waitMs"] },
+  deliveryPending: { file: "list-deliveries.lua", fields: ["entryId", "waitMs"] },
 } as const satisfies Record<string, ReplyLayout>;
 
 type Layouts = typeof REPLY_LAYOUTS;

@@ -96,7 +96,7 @@ export const SCRIPTS = {
     keys: ["request", ...CHARGED],
     arguments: { requestId: "text", keyId: "text", month: "text", day: "text", expiresAtMs: "text" },
   },
-  igwForget: { file: "forget.lua", keys: [], arguments: {}, furtherKeys: true },
+  igwDeleteRequests: { file: "delete-requests.lua", keys: [], arguments: {}, furtherKeys: true },
   igwGiveTokens: {
     file: "give-tokens.lua",
     keys: ["organization"],
@@ -122,7 +122,7 @@ export const SCRIPTS = {
       amount: "text",
       expiresAtMs: "text",
       auditEntry: "text",
-      kept: "text",
+      stored: "text",
       owners: "text",
     },
   },
@@ -144,8 +144,8 @@ export const SCRIPTS = {
     keys: ["organization", "usage", "sums"],
     arguments: { day: "text", dayEndMs: "number", mark: "text", expiresAtMs: "text" },
   },
-  igwKeepSums: {
-    file: "keep-sums.lua",
+  igwStoreSums: {
+    file: "store-sums.lua",
     keys: ["sums"],
     arguments: { mark: "text", expiresAtMs: "text" },
     furtherArguments: true,
@@ -185,7 +185,7 @@ export const SCRIPTS = {
       keyId: "text",
       ...IN_MONTH,
       auditEntry: "text",
-      leftLists: "number",
+      previousLists: "number",
     },
     furtherKeys: true,
     furtherArguments: true,
@@ -207,7 +207,7 @@ export const SCRIPTS = {
   igwClaimName: {
     file: "claim-name.lua",
     keys: ["names"],
-    arguments: { name: "text", organizationId: "text", goneEntry: "text" },
+    arguments: { name: "text", organizationId: "text", deletedEntry: "text" },
   },
   igwReleaseName: {
     file: "release-name.lua",
@@ -240,9 +240,9 @@ export const SCRIPTS = {
     arguments: {
       expectedVersion: "text",
       id: "text",
-      leftLists: "number",
+      previousLists: "number",
       auditEntry: "text",
-      goneTexts: "number",
+      removedTexts: "number",
       newTexts: "number",
       ...IN_MONTH,
     },

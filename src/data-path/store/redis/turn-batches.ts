@@ -6,7 +6,7 @@ import { createDeferred } from "../../../shared/event-loop/deferred.ts";
 import { makeCommandsAtTurnEnd } from "../../../shared/event-loop/turn-end.ts";
 
 /** Runs all items at once. Returns one result per item, in their order, or rejects for all of them. */
-export type AskAll<Item, Answer> = (items: readonly Item[]) => Promise<readonly Answer[]>;
+export type RunAll<Item, Answer> = (items: readonly Item[]) => Promise<readonly Answer[]>;
 
 interface Batch<Item, Answer> {
   readonly items: Item[];
@@ -23,10 +23,10 @@ export class TurnBatches<Item, Answer> {
   /**
    * Adds an item to this turn's batch and returns its result.
    * @param common Name of the group: items with the same name share one command.
-   * @param askAll Function of the first item of a batch; used for all.
+   * @param runAll Function of the first item of a batch; used for all.
    */
-  async ask(common: string, item: Item, askAll: AskAll<Item, Answer>): Promise<Answer> {
-    const { items, answers } = this.#batches.get(common) ?? this.#begin(common, askAll);
+  async run(common: string, item: Item, runAll: RunAll<Item, Answer>): Promise<Answer> {
+    const { items, answers } = this.#batches.get(common) ?? this.#begin(common, runAll);
     const position = items.push(item) - 1;
     if (items.length === MAX_ITEMS) this.#batches.delete(common);
     const answer = (await answers)[position];
@@ -34,13 +34,13 @@ export class TurnBatches<Item, Answer> {
     return answer;
   }
 
-  #begin(common: string, askAll: AskAll<Item, Answer>): Batch<Item, Answer> {
+  #begin(common: string, runAll: RunAll<Item, Answer>): Batch<Item, Answer> {
     const { promise, resolve } = createDeferred<readonly Answer[]>();
     const batch = { items: [], answers: promise };
     this.#batches.set(common, batch);
     makeCommandsAtTurnEnd(() => {
       if (this.#batches.get(common) === batch) this.#batches.delete(common);
-      resolve(askAll(batch.items));
+      resolve(runAll(batch.items));
     });
     return batch;
   }

@@ -66,10 +66,10 @@ export function formatEntry(
   const { keyId, route, model, tags, owners, session, status, errorCode, checks, trace } = request;
   const run = session === undefined ? "" : `,${formatJsonText(session)}`;
   const figures = allFigures === undefined ? NOTHING : joinListed(allFigures);
-  const whose = (owners ?? "") === "" && run === "" ? "" : `,${formatJsonText(owners ?? "")}${run}`;
+  const subject = (owners ?? "") === "" && run === "" ? "" : `,${formatJsonText(owners ?? "")}${run}`;
   return (
     `[${formatJsonText(keyId)},${formatJsonText(route)},${formatJsonText(model ?? "")},${formatJsonText(tags ?? "")}` +
-    `,"${status}",${formatJsonText(errorCode ?? "")},${formatChecks(checks)},${formatTrace(trace)},${figures}${whose}]`
+    `,"${status}",${formatJsonText(errorCode ?? "")},${formatChecks(checks)},${formatTrace(trace)},${figures}${subject}]`
   );
 }
 

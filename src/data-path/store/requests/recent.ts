@@ -86,18 +86,18 @@ export const createRecentRequestStore = storeOf<RecentRequestStore>({
     let heads = await Promise.all([recent.head(), refused.head()]);
     for (let read = 0; items.length < limit && read < maxExamined; read += 1) {
       const [left, right] = heads;
-      const isLeft = isOldestFirst ? isBefore(left, right) : timeOf(left) >= timeOf(right);
-      const entry = isLeft ? left : right;
+      const isFirstNext = isOldestFirst ? isBefore(left, right) : timeOf(left) >= timeOf(right);
+      const entry = isFirstNext ? left : right;
       if (entry === null) break;
       if (keyId === undefined || isOfKey(entry, keyId)) {
         const request = parseEntry(entry);
         if (filter === null || filter.matches(request)) {
           items.push(request);
-          last = cursorBelow(entry[0], isLeft);
+          last = cursorBelow(entry[0], isFirstNext);
         }
       }
-      (isLeft ? recent : refused).drop();
-      heads = isLeft ? [await recent.head(), right] : [left, await refused.head()];
+      (isFirstNext ? recent : refused).drop();
+      heads = isFirstNext ? [await recent.head(), right] : [left, await refused.head()];
     }
     const [left, right] = heads;
     if (left === null && right === null) return { items, next: null };

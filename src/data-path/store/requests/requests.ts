@@ -49,7 +49,7 @@ import { listOf } from "../redis/row-layouts.ts";
 /** Keeps one script under a millisecond, so that admissions of other organizations need not wait. */
 const BATCH = 100;
 /** Larger, because deleting takes a fifth of the time. */
-const FORGET_BATCH = 500;
+const DELETE_BATCH = 500;
 /** Stands in for key names of a deleted record; the script does not use them. */
 const NO_RECORD = { keyId: "", month: "", day: "" };
 
@@ -200,12 +200,12 @@ export const createRequestStore = storeOf<RequestStore>({
     return outcome;
   },
 
-  async forget(context, organizationId, requestIds) {
+  async deleteRecords(context, organizationId, requestIds) {
     let deleted = 0;
-    for (let start = 0; start < requestIds.length; start += FORGET_BATCH) {
-      const batch = requestIds.slice(start, start + FORGET_BATCH);
+    for (let start = 0; start < requestIds.length; start += DELETE_BATCH) {
+      const batch = requestIds.slice(start, start + DELETE_BATCH);
       const furtherKeys = batch.map((id) => requestKey(organizationId, id));
-      deleted += Number(await context.client.igwForget({ furtherKeys }));
+      deleted += Number(await context.client.igwDeleteRequests({ furtherKeys }));
     }
     return deleted;
   },
@@ -236,8 +236,8 @@ export const createRequestStore = storeOf<RequestStore>({
     return unsettled;
   },
 
-  async leave({ client }, organizationId, requests) {
-    const given = requests.flatMap(({ keyId, owners, takenTokens: taken }) =>
+  async removeAbandoned({ client }, organizationId, requests) {
+    const returned = requests.flatMap(({ keyId, owners, takenTokens: taken }) =>
       formatTokenDifferences({ organizationId, keyId, owners }, taken, {
         input: -(taken?.prompt ?? 0),
         output: 0,
@@ -249,9 +249,9 @@ export const createRequestStore = storeOf<RequestStore>({
         client.zrem(openRequestsKey(organizationId), requestId),
         client.zrem(inflightKey(organizationId, keyId), requestId),
       ]),
-      given.length === 0
+      returned.length === 0
         ? null
-        : client.igwGiveTokens({ organization: organizationKey(organizationId), furtherArguments: given }),
+        : client.igwGiveTokens({ organization: organizationKey(organizationId), furtherArguments: returned }),
     ]);
   },
 });

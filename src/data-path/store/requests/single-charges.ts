@@ -21,7 +21,7 @@ export function chargeSingle(context: StoreContext, charge: FormattedCharge): Pr
   const { keyId, day, model, tags, tagRow, currency, owners, usedTokens } = charge.input;
   // The day implies the month, and a key its organization.
   const row = [keyId, day, model, tagRow, currency, owners, tags, usedTokens?.buckets].join("\n");
-  return context.singleCharges.ask(row, charge, (charges) => chargeAll(context, charge.input, charges));
+  return context.singleCharges.run(row, charge, (charges) => chargeAll(context, charge.input, charges));
 }
 
 /** @param row Any charge of the batch; names the usage row that all share. */
@@ -84,15 +84,15 @@ function listTokens(
   request: Pick<RequestIdentity, "organizationId" | "keyId" | "owners">,
   charges: readonly FormattedCharge[],
 ): readonly string[] {
-  const met = charges[0]?.input.usedTokens;
-  if (met === undefined) return [];
+  const shared = charges[0]?.input.usedTokens;
+  if (shared === undefined) return [];
   let [input, output, returned] = [0, 0, 0];
   for (const { usedTokens } of charges.map((charge) => charge.input)) {
     input += (usedTokens?.input ?? 0) - (usedTokens?.prompt ?? 0);
     output += usedTokens?.output ?? 0;
     returned += usedTokens?.reserved ?? 0;
   }
-  return formatTokenDifferences(request, met, { input, output, returned });
+  return formatTokenDifferences(request, shared, { input, output, returned });
 }
 
 /** Returns the sum of each figure. Uses bigint: a sum may exceed a safe integer, and Redis adds 64 bits. */

@@ -11,7 +11,7 @@ type Owned = Pick<RequestIdentity, "organizationId" | "keyId" | "owners">;
  * Bucket as an admission names it, and the field of its hash that a charge adds to: see
  * `lua/include/token-buckets.lua`.
  */
-interface MetBucket {
+interface ChargedBucket {
   readonly scope: string;
   readonly count: string;
   readonly type: TokenLimitType;
@@ -19,22 +19,22 @@ interface MetBucket {
 
 /** Bound of the cache of parsed buckets; requests of one key have the same text. */
 const MAX_KNOWN = 4_096;
-const known = new Map<string, readonly MetBucket[]>();
+const known = new Map<string, readonly ChargedBucket[]>();
 
 /** @param buckets "key=total organization=input,output" */
-function parseMetBuckets(buckets: string): readonly MetBucket[] {
+function parseBuckets(buckets: string): readonly ChargedBucket[] {
   const before = known.get(buckets);
   if (before !== undefined) return before;
-  const met = readMetBuckets(buckets);
-  if (known.size < MAX_KNOWN) known.set(buckets, met);
-  return met;
+  const parsed = readBuckets(buckets);
+  if (known.size < MAX_KNOWN) known.set(buckets, parsed);
+  return parsed;
 }
 
-function readMetBuckets(buckets: string): readonly MetBucket[] {
+function readBuckets(buckets: string): readonly ChargedBucket[] {
   return buckets.split(" ").flatMap((bucket) => {
     const [scope = "", types = ""] = bucket.split("=");
-    const met = types.split(",");
-    return TOKEN_LIMIT_TYPES.filter((type) => met.includes(type)).map((type) => ({
+    const applied = types.split(",");
+    return TOKEN_LIMIT_TYPES.filter((type) => applied.includes(type)).map((type) => ({
       scope,
       count: `${type}:used`,
       type,
@@ -44,7 +44,7 @@ function readMetBuckets(buckets: string): readonly MetBucket[] {
 
 /** Formats for a script that calculates the differences: hash, count and reserved tokens of each bucket. */
 export function formatTokenCounts(request: Owned, taken: TakenTokens): string[] {
-  return parseMetBuckets(taken.buckets).flatMap(({ scope, count }) => {
+  return parseBuckets(taken.buckets).flatMap(({ scope, count }) => {
     const reserved = String(scope === "key" ? 0 : taken.reserved);
     return listOf["token-count"]({ hash: nameHash(scope, request), count, reserved });
   });
@@ -63,7 +63,7 @@ export function formatTokenDifferences(
   const listed: string[] = [];
   if (taken === null || taken === undefined) return listed;
   const { input, returned } = difference;
-  for (const { scope, count, type } of parseMetBuckets(taken.buckets)) {
+  for (const { scope, count, type } of parseBuckets(taken.buckets)) {
     const output = difference.output - (scope === "key" ? 0 : returned);
     const moved = String({ total: input + output, input, output }[type]);
     listed.push(...listOf["token-difference"]({ hash: nameHash(scope, request), count, difference: moved }));

@@ -117,8 +117,8 @@ function obstacleOf(
   now: number,
 ): WindowObstacle | null {
   const soon = now + SOON_MS;
-  const { keptDays } = PERIODS[period];
-  if (keptDays !== null && start !== null && Date.parse(start) + keptDays * DAY_MS <= soon) {
+  const { retentionDays } = PERIODS[period];
+  if (retentionDays !== null && start !== null && Date.parse(start) + retentionDays * DAY_MS <= soon) {
     return "counters_expired";
   }
   const firstMonth = months[0] ?? days[0]?.slice(0, 7);

@@ -19,7 +19,7 @@ export async function raiseUsage(
 ): Promise<RaiseUsageResult> {
   const month = day.slice(0, 7);
   const logged = new Set(rows.map(({ tags }) => tags));
-  const others = tagsInRedis.filter((tags) => !logged.has(tags));
+  const otherTags = tagsInRedis.filter((tags) => !logged.has(tags));
   const reply = parseArray(
     await context.client.igwRaiseUsage({
       usage: usageKey(organizationId, day),
@@ -32,7 +32,7 @@ export async function raiseUsage(
       owners,
       day,
       loggedRows: formatCount(rows.length),
-      furtherArguments: [...rows.flatMap(formatRow), ...others.map(tagRowOf)],
+      furtherArguments: [...rows.flatMap(formatRow), ...otherTags.map(tagRowOf)],
     }),
   );
   const outcome = textAt(reply, OUTCOME);

@@ -1,7 +1,7 @@
 /**
  * Sums of a day's usage rows over all tags, by key, user, group and model. The first report about a past day stores them next
  * to the rows. Later reports read one text for each user instead of a field for each figure of each row. A script that changes
- * a row deletes the sums of its day (`forget_sums` in `lua/include/spend.lua`), so a charge writes nothing more than its row.
+ * a row deletes the sums of its day (`delete_sums` in `lua/include/spend.lua`), so a charge writes nothing more than its row.
  */
 import { randomUUID } from "node:crypto";
 import { dayAt, daysOf, expiryOf, parseMonth } from "../../../shared/time/calendar.ts";
@@ -32,17 +32,17 @@ export async function readSumsOfDay(
   day: string,
   of: UsageOf,
 ): Promise<readonly UsageRow[]> {
-  const kept = await readKeptSums(context, organizationId, day, of.userId);
-  if (kept !== null) return kept;
+  const stored = await readStoredSums(context, organizationId, day, of.userId);
+  if (stored !== null) return stored;
   const mark =
     of.userId === undefined && of.keyId === undefined ? await begin(context, organizationId, day) : null;
   const sums = addUp(await readRowsOfDay(context.client, organizationId, day, mark === null ? of : {}));
-  if (mark !== null) await keep(context, organizationId, day, mark, sums);
+  if (mark !== null) await store(context, organizationId, day, mark, sums);
   return [...sums.values()];
 }
 
 /** Reads the stored sums, of all users or of one; null: none are stored. */
-export async function readKeptSums(
+export async function readStoredSums(
   { client }: StoreContext,
   organizationId: string,
   day: string,
@@ -57,8 +57,8 @@ export async function readKeptSums(
   return state === WHOLE ? parseSums(day, text ?? "") : null;
 }
 
-/** @see UsageStore.forgetSums */
-export async function forgetSums(
+/** @see UsageStore.deleteSums */
+export async function deleteSums(
   { client }: StoreContext,
   organizationId: string,
   month: string,
@@ -83,7 +83,7 @@ async function begin(context: StoreContext, organizationId: string, day: string)
   return parseArray(reply)[OUTCOME] === "begun" ? mark : null;
 }
 
-async function keep(
+async function store(
   context: StoreContext,
   organizationId: string,
   day: string,
@@ -92,7 +92,7 @@ async function keep(
 ): Promise<void> {
   const fields = [...formatSums(sums)].flat();
   if (fields.reduce((length, text) => length + text.length, 0) > MAX_CHARACTERS) return;
-  await context.client.igwKeepSums({
+  await context.client.igwStoreSums({
     sums: usageSumsKey(organizationId, day),
     mark,
     expiresAtMs: expiryText(context, day),

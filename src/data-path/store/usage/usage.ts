@@ -28,7 +28,7 @@ import type {
 } from "../../../shared/stored/reporting.ts";
 import { OTHER_TAGS } from "../../../shared/usage/tags.ts";
 import { readRowsOfDay } from "./usage-rows.ts";
-import { forgetSums, readKeptSums, readSumsOfDay } from "./usage-sums.ts";
+import { deleteSums, readStoredSums, readSumsOfDay } from "./usage-sums.ts";
 import { readClosedUsage } from "./closed-usage.ts";
 import { readLimits } from "./read-limits.ts";
 import { windowName } from "./windows.ts";
@@ -84,9 +84,9 @@ export const createUsageStore = storeOf<UsageStore>({
 
   readSumsOfDay: (context, organizationId, day, of = {}) => readSumsOfDay(context, organizationId, day, of),
 
-  readKeptSums: (context, organizationId, day) => readKeptSums(context, organizationId, day),
+  readStoredSums: (context, organizationId, day) => readStoredSums(context, organizationId, day),
 
-  forgetSums,
+  deleteSums,
 
   countTagCombinations,
 
@@ -112,7 +112,7 @@ export const createUsageStore = storeOf<UsageStore>({
         keyId: keyId ?? "",
         amount: String(amountMicrocents),
         expiresAtMs: String(expiryOf(month, context.usageMonths)),
-        kept: JSON.stringify({ month, details: input.details ?? null }),
+        stored: JSON.stringify({ month, details: input.details ?? null }),
         owners,
       });
       return parseArray(reply);
@@ -129,8 +129,8 @@ export const createUsageStore = storeOf<UsageStore>({
   },
 
   async findCorrection({ client }, organizationId, correctionId) {
-    const kept = await client.get(correctionKey(organizationId, correctionId));
-    return kept === null ? null : parseKept(kept).details;
+    const stored = await client.get(correctionKey(organizationId, correctionId));
+    return stored === null ? null : parseCorrectionText(stored).details;
   },
 
   readClosedUsage,
@@ -147,14 +147,17 @@ function parseCorrection(reply: readonly unknown[], keyId: string | null): Corre
   }
   return {
     outcome,
-    ...parseKept(textAt(reply, at.kept)),
+    ...parseCorrectionText(textAt(reply, at.stored)),
     organizationMicrocents: amountAt(reply, at.organizationSpent),
     keyMicrocents: keyId === null ? null : amountAt(reply, at.keySpent),
   };
 }
 
-function parseKept(kept: string): { readonly month: string; readonly details: CorrectionDetails | null } {
-  return JSON.parse(kept) as { month: string; details: CorrectionDetails | null };
+function parseCorrectionText(stored: string): {
+  readonly month: string;
+  readonly details: CorrectionDetails | null;
+} {
+  return JSON.parse(stored) as { month: string; details: CorrectionDetails | null };
 }
 
 /** Reads spend of the given keys only, because an organization can have thousands. */
@@ -190,6 +193,6 @@ async function countTagCombinations(
   month: string,
 ): Promise<TagCombinations> {
   const key = tagCombinationsKey(organizationId, month);
-  const [all, others] = await Promise.all([client.hlen(key), client.hexists(key, OTHER_TAGS)]);
-  return { tagCombinations: all - others, hasOtherTags: others === 1 };
+  const [all, otherRows] = await Promise.all([client.hlen(key), client.hexists(key, OTHER_TAGS)]);
+  return { tagCombinations: all - otherRows, hasOtherTags: otherRows === 1 };
 }

@@ -94,11 +94,11 @@ function periodsIn(field: string | null | undefined): string[] {
 /** Returns the name of the first complete window; for the total the first month that it includes. */
 function firstWindow(context: StoreContext, period: CountedPeriod, nowMs: number): string {
   const first = firstDay(period, nowMs);
-  return first === null ? (keptMonths(context, nowMs).at(-1)?.name ?? period) : windowName(period, first);
+  return first === null ? (retainedMonths(context, nowMs).at(-1)?.name ?? period) : windowName(period, first);
 }
 
 /** Lists months with kept usage, newest first. */
-function keptMonths({ usageMonths }: StoreContext, nowMs: number): readonly CalendarPeriod[] {
+function retainedMonths({ usageMonths }: StoreContext, nowMs: number): readonly CalendarPeriod[] {
   return monthsBackFrom(monthAt(nowMs), usageMonths);
 }
 
@@ -116,7 +116,7 @@ function daysToSeed(context: StoreContext, period: CountedPeriod, nowMs: number)
   const today = dayAt(nowMs).name;
   const first = firstDay(period, nowMs);
   if (first !== null) return daysIn({ from: first, to: today });
-  return keptMonths(context, nowMs)
+  return retainedMonths(context, nowMs)
     .flatMap((month) => daysOf(month))
     .filter((day) => day <= today);
 }

@@ -76,6 +76,6 @@ function formatLoneResult({ text, media }: ToolResultPart): UserPart[] {
 
 /** Converts a tool's output to user text. @param name The tool's name; null if unknown. */
 export function formatToolOutput(name: string | null, content: readonly UserPart[]): UserPart[] {
-  const whose = name === null ? "a tool" : `the tool ${name}`;
-  return [...createTextParts(`[Output of ${whose}:]`), ...content];
+  const tool = name === null ? "a tool" : `the tool ${name}`;
+  return [...createTextParts(`[Output of ${tool}:]`), ...content];
 }

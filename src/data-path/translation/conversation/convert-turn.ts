@@ -34,16 +34,16 @@ export function convertTurn(turn: Turn, model: ModelTarget, toolNames: ToolNames
 function convertUserTurn(parts: readonly UserPart[], model: ModelTarget): ChatMessage[] {
   const messages: ChatMessage[] = [];
   const media: TextOrMedia[] = [];
-  const others: TextOrMedia[] = [];
+  const rest: TextOrMedia[] = [];
   for (const part of parts) {
     if (part.kind !== "tool_result") {
-      others.push(part);
+      rest.push(part);
       continue;
     }
     messages.push({ role: "tool", tool_call_id: part.toolUseId, content: part.text });
     for (const attached of part.media) media.push(attached);
   }
-  const content = [...media, ...others];
+  const content = [...media, ...rest];
   if (content.length > 0) messages.push({ role: "user", content: convertContent(content, model) });
   return messages;
 }

@@ -31,13 +31,13 @@ export class EmbeddingsAnswer implements Answer {
   /** Parses everything except `data`, which may have megabytes of numbers. */
   translateBody(body: Uint8Array): AnswerOutput {
     const answer = readAnswerText(body);
-    const others = parseOtherMembers(answer, "data");
+    const fields = parseMembersExcept(answer, "data");
     const data = answer.members.find(({ key }) => key === "data");
-    if (isErrorBody({ ...others, data })) {
-      this.#observed.readError(others);
-      throw mapErrorInAnswer(others, { protocol: "embeddings", model: this.#model });
+    if (isErrorBody({ ...fields, data })) {
+      this.#observed.readError(fields);
+      throw mapErrorInAnswer(fields, { protocol: "embeddings", model: this.#model });
     }
-    this.#observed.readUsage({ ...others, usage: completeUsage(others["usage"]) });
+    this.#observed.readUsage({ ...fields, usage: completeUsage(fields["usage"]) });
     if (data === undefined || answer.text[data.valueStart] !== OPENING_BRACKET) {
       throw brokenAnswer("it has no `data`");
     }
@@ -60,7 +60,7 @@ export class EmbeddingsAnswer implements Answer {
   }
 }
 
-function parseOtherMembers({ text, members }: AnswerText, skipped: string): JsonObject {
+function parseMembersExcept({ text, members }: AnswerText, skipped: string): JsonObject {
   const values: Record<string, unknown> = {};
   for (const { key, valueStart, valueEnd } of members) {
     if (key !== skipped) values[key] = guardJson(() => parseJsonText(text.slice(valueStart, valueEnd)));

@@ -13,9 +13,9 @@ import { CHAT_SEARCH_FIELDS } from "./server-tools.ts";
 
 interface KnownFields {
   /** Fields that add at most their content to the prompt. */
-  readonly whole: readonly string[];
+  readonly bounded: readonly string[];
   /** Fields with which more may be added to the prompt. */
-  readonly others: readonly string[];
+  readonly unbounded: readonly string[];
 }
 
 const COMMON = ["model", "service_tier", "user", "safety_identifier", "metadata", "store"];
@@ -95,7 +95,7 @@ const PRICED = ["speed", "inference_geo"];
 
 const KNOWN_FIELDS: Readonly<Record<ProtocolName, KnownFields>> = {
   chat: {
-    whole: [
+    bounded: [
       ...COMMON,
       ...SAMPLING,
       ...SERVING,
@@ -111,7 +111,7 @@ const KNOWN_FIELDS: Readonly<Record<ProtocolName, KnownFields>> = {
       "reasoning_effort",
       "verbosity",
     ],
-    others: [
+    unbounded: [
       ...TEMPLATE,
       // Unbounded; checked separately in `server-tools.ts`.
       ...CHAT_SEARCH_FIELDS,
@@ -129,12 +129,12 @@ const KNOWN_FIELDS: Readonly<Record<ProtocolName, KnownFields>> = {
     ],
   },
   completions: {
-    whole: [...COMMON, ...SAMPLING, ...SERVING, "prompt", "suffix", "n", "best_of"],
-    others: ["prompt_embeds", "echo"],
+    bounded: [...COMMON, ...SAMPLING, ...SERVING, "prompt", "suffix", "n", "best_of"],
+    unbounded: ["prompt_embeds", "echo"],
   },
   embeddings: {
-    whole: [...COMMON, "input", "messages", "encoding_format", "embed_dtype", "endianness", "dimensions"],
-    others: [
+    bounded: [...COMMON, "input", "messages", "encoding_format", "embed_dtype", "endianness", "dimensions"],
+    unbounded: [
       ...TEMPLATE,
       "input_type",
       "task",
@@ -148,7 +148,7 @@ const KNOWN_FIELDS: Readonly<Record<ProtocolName, KnownFields>> = {
     ],
   },
   messages: {
-    whole: [
+    bounded: [
       ...PRICED,
       "model",
       "messages",
@@ -166,7 +166,7 @@ const KNOWN_FIELDS: Readonly<Record<ProtocolName, KnownFields>> = {
       "output_config",
       "cache_control",
     ],
-    others: [
+    unbounded: [
       "output_format",
       // Only edits that remove content; others are unbounded.
       "context_management",
@@ -178,7 +178,7 @@ const KNOWN_FIELDS: Readonly<Record<ProtocolName, KnownFields>> = {
     ],
   },
   responses: {
-    whole: [
+    bounded: [
       ...COMMON,
       "input",
       "instructions",
@@ -199,7 +199,7 @@ const KNOWN_FIELDS: Readonly<Record<ProtocolName, KnownFields>> = {
       "prompt_cache_retention",
       "prompt_cache_options",
     ],
-    others: [
+    unbounded: [
       "top_k",
       "seed",
       "client_metadata",
@@ -214,9 +214,9 @@ const KNOWN_FIELDS: Readonly<Record<ProtocolName, KnownFields>> = {
 
 type Weight = keyof KnownFields;
 
-function listWeights({ whole, others }: KnownFields): ReadonlyMap<string, Weight> {
-  const weights = new Map<string, Weight>(others.map((name) => [name, "others"]));
-  for (const name of whole) weights.set(name, "whole");
+function listWeights({ bounded, unbounded }: KnownFields): ReadonlyMap<string, Weight> {
+  const weights = new Map<string, Weight>(unbounded.map((name) => [name, "unbounded"]));
+  for (const name of bounded) weights.set(name, "bounded");
   return weights;
 }
 
@@ -235,5 +235,5 @@ export function isHarmlessField(protocol: ProtocolName, name: string): boolean {
 
 /** Returns whether a field adds at most its content to the prompt. An output limit adds nothing. */
 export function isWholeField(protocol: ProtocolName, name: string): boolean {
-  return WEIGHTS[protocol].get(name) === "whole" || findCostField(name)?.kind === "limit";
+  return WEIGHTS[protocol].get(name) === "bounded" || findCostField(name)?.kind === "limit";
 }

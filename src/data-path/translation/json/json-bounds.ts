@@ -63,7 +63,7 @@ export class JsonCount {
   }
 }
 
-/** @param what Plural noun. */
-export function tooMany(bound: number, what: string): JsonBoundError {
-  return new JsonBoundError(`has more than ${bound.toLocaleString("en-US")} ${what}`);
+/** @param noun Plural noun. */
+export function tooMany(bound: number, noun: string): JsonBoundError {
+  return new JsonBoundError(`has more than ${bound.toLocaleString("en-US")} ${noun}`);
 }

@@ -112,10 +112,10 @@ export function removeWhere<Span extends ElementSpan>(
   isRemoved: (member: Span, index: number) => boolean,
 ): Edit[] {
   const edits: Edit[] = [];
-  let isAfterKept = false;
+  let followsRemaining = false;
   for (const [index, member] of members.entries()) {
-    if (!isRemoved(member, index)) isAfterKept = true;
-    else if (isAfterKept) {
+    if (!isRemoved(member, index)) followsRemaining = true;
+    else if (followsRemaining) {
       edits.push({ start: members[index - 1]?.valueEnd ?? 0, end: member.valueEnd, replacement: "" });
     } else {
       edits.push({

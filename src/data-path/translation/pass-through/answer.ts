@@ -270,8 +270,8 @@ function replaceValues(text: string, data: string, replacement: Replacement): st
   const start = text.lastIndexOf(data);
   if (start !== -1) return text.slice(0, start) + edited + text.slice(start + data.length);
   // JSON in several data lines: format them again, after the other lines.
-  const others = text.split(/\r\n|\r|\n/).filter((line) => line !== "" && !line.startsWith("data:"));
-  return `${[...others, ...edited.split("\n").map((line) => `data: ${line}`)].join("\n")}\n\n`;
+  const otherLines = text.split(/\r\n|\r|\n/).filter((line) => line !== "" && !line.startsWith("data:"));
+  return `${[...otherLines, ...edited.split("\n").map((line) => `data: ${line}`)].join("\n")}\n\n`;
 }
 
 function editData(json: string, { member, values }: Replacement): string {

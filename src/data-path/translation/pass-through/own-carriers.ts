@@ -69,7 +69,7 @@ function withoutOwn(
   const edits = [...removed, ...edited].sort((one, other) => one.start - other.start);
   const value = {
     ...body.value,
-    [field]: list.flatMap((element, index) => keep(element, treatments[index] ?? "keep")),
+    [field]: list.flatMap((element, index) => apply(element, treatments[index] ?? "keep")),
   };
   return { ...withText(body, applyEdits(body.text, edits)), value };
 }
@@ -82,7 +82,7 @@ function change(text: string, { start, valueEnd: end }: ElementSpan, treatment: 
   return removeWhere(listElements(text, content.valueStart), (_, index) => treatment[index] === true);
 }
 
-function keep(element: unknown, treatment: Treatment): unknown[] {
+function apply(element: unknown, treatment: Treatment): unknown[] {
   if (treatment === "remove") return [];
   if (treatment === "keep" || !isJsonObject(element)) return [element];
   if ("replaceBy" in treatment) return [treatment.replaceBy];

@@ -69,7 +69,7 @@ export class ResponsesAnswer extends PassThroughAnswer {
     if (type.startsWith(this.outputEvents)) this.#readOutput(type, event);
     else this.generated.readOutside(event);
     if (type === "response.output_item.done") {
-      this.#keepItem(item);
+      this.#collectItem(item);
       this.generated.tools.readItem(item);
     }
     if (type === "error") return this.#readError(event);
@@ -153,7 +153,7 @@ export class ResponsesAnswer extends PassThroughAnswer {
     this.generated.report(readResponseUsage(usage), response);
   }
 
-  #keepItem(item: unknown): void {
+  #collectItem(item: unknown): void {
     this.#itemCharacters += formatJson(item ?? null).length;
     if (this.#itemCharacters <= MAX_ITEM_CHARACTERS) this.#items.push(item);
   }

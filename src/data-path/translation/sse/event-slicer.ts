@@ -43,7 +43,7 @@ export class EventSlicer {
       this.#consume(bytes.subarray(eventStart, end.after));
       eventStart = end.after;
     }
-    this.#keep(eventStart);
+    this.#dropBefore(eventStart);
   }
 
   /** Emits a last event that no blank line ended. */
@@ -66,7 +66,7 @@ export class EventSlicer {
   }
 
   /** Drops the bytes before `from`. */
-  #keep(from: number): void {
+  #dropBefore(from: number): void {
     if (from > 0) {
       this.#pending.copyWithin(0, from, this.#pendingBytes);
       this.#pendingBytes -= from;

@@ -18,7 +18,7 @@ const OVERFLOW_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 /** Words for the context window. */
-const ROOM =
+const CONTEXT_WINDOW =
   /context[ _-]?(?:length|window|size|limit|overflow)|(?:model|sequence|input|prompt)[ _-]length|max_model_len|token limit|input tokens?\b|prompt[ _]token|max_seq_len|(?:number of|total) tokens|\bn_ctx\b/i;
 /** Words for exceeding it. */
 const EXCEEDED =
@@ -27,7 +27,7 @@ const EXCEEDED =
 const PROMPT_TOO_LONG =
   /\b(?:prompt|inputs?|conversation)\b[^.]{0,40}(?:\btoo long\b|\btoo many tokens\b|\bexceeds? max)|maximum context (?:length|window|size)|max(?:imum)? input (?:characters|length)|tokens in (?:the )?request[^.]{0,10}\bmore than\b|reduce the length of the (?:messages|prompt|input)|`inputs`[^.]{0,60}must (?:be|have)[^.]{0,20}\d/i;
 /** A token count next to a limit, in messages that do not name the window. */
-const TOKENS_BESIDE_LIMIT = /(\d{3,})[^\d]{1,80}tokens?\b|tokens?\b[^\d]{1,80}(\d{3,})/i;
+const TOKENS_NEXT_TO_LIMIT = /(\d{3,})[^\d]{1,80}tokens?\b|tokens?\b[^\d]{1,80}(\d{3,})/i;
 
 /** Output limits, for which a shorter prompt does not help: vLLM, SGLang, Anthropic, OpenAI. */
 const ABOUT_OUTPUT =
@@ -60,7 +60,7 @@ export function isContextOverflow(error: UpstreamErrorText): boolean {
   const words = readWords(error);
   if (ABOUT_OUTPUT.test(words) || ABOUT_RATE.test(words)) return false;
   if (PROMPT_TOO_LONG.test(words)) return true;
-  return EXCEEDED.test(words) && (ROOM.test(words) || isPromptAboveLimit(words));
+  return EXCEEDED.test(words) && (CONTEXT_WINDOW.test(words) || isPromptAboveLimit(words));
 }
 
 /**
@@ -86,7 +86,7 @@ export function describeContextOverflow(error: UpstreamErrorText): string | null
 /** "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575)." */
 function isPromptAboveLimit(words: string): boolean {
   const isAboutPrompt = /\b(?:prompt|inputs?|messages|requested?)\b/i.test(words);
-  if (!isAboutPrompt || !TOKENS_BESIDE_LIMIT.test(words)) return false;
+  if (!isAboutPrompt || !TOKENS_NEXT_TO_LIMIT.test(words)) return false;
   const numbers = words.match(/\d{3,}/g) ?? [];
   return new Set(numbers).size > 1;
 }

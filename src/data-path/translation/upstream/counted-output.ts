@@ -1,6 +1,6 @@
 /** Further fields of one output are counted together. */
 const MAX_FIELDS = 256;
-const OTHERS = "";
+const FURTHER_FIELDS = "";
 /** Characters of a called tool's name that are compared. */
 const MAX_NAME = 1_024;
 
@@ -79,7 +79,9 @@ export class CountedOutput {
   #fieldOf(name: FieldName, sameAs: FieldName): Field {
     const known = this.#fields.get(name);
     if (known !== undefined) return known;
-    if (this.#fields.size >= MAX_FIELDS && name !== OTHERS) return this.#fieldOf(OTHERS, OTHERS);
+    if (this.#fields.size >= MAX_FIELDS && name !== FURTHER_FIELDS) {
+      return this.#fieldOf(FURTHER_FIELDS, FURTHER_FIELDS);
+    }
     const text = name === sameAs ? { bytes: 0 } : this.#fieldOf(sameAs, sameAs).text;
     const field = { bytes: 0, text };
     this.#fields.set(name, field);

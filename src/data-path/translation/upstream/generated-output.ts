@@ -9,7 +9,7 @@ import { ServerToolUses } from "./server-tool-uses.ts";
 const MAX_TEXT_BYTES = 1_048_576;
 /** Further choices or items count as one. */
 const MAX_OUTPUTS = 1_024;
-const OTHERS = Symbol("others");
+const FURTHER_OUTPUTS = Symbol("others");
 
 /** Fields of chat completions that repeat each other's text; every other field has a text of its own. */
 const SAME_TEXTS: ReadonlyMap<string, string> = new Map([
@@ -151,7 +151,9 @@ export abstract class GeneratedOutput {
   #outputAt(place: unknown): CountedOutput {
     const known = this.#outputs.get(place);
     if (known !== undefined) return known;
-    if (this.#outputs.size >= MAX_OUTPUTS && place !== OTHERS) return this.#outputAt(OTHERS);
+    if (this.#outputs.size >= MAX_OUTPUTS && place !== FURTHER_OUTPUTS) {
+      return this.#outputAt(FURTHER_OUTPUTS);
+    }
     const output = new CountedOutput();
     this.#outputs.set(place, output);
     return output;
@@ -240,15 +242,15 @@ export abstract class GeneratedOutput {
 
 /** Removes names that earlier pieces of the calls contained. */
 function dropRepeatedNames(output: CountedOutput, calls: readonly unknown[]): readonly unknown[] {
-  let kept = calls;
+  let distinct = calls;
   for (let place = 0; place < calls.length; place += 1) {
     const call = calls[place];
     const called = isJsonObject(call) ? call["function"] : null;
     if (!isJsonObject(call) || !isJsonObject(called) || typeof called["name"] !== "string") continue;
     if (!output.repeatsName(call["index"] ?? place, called["name"])) continue;
-    kept = kept.with(place, { ...call, function: { ...called, name: null } });
+    distinct = distinct.with(place, { ...call, function: { ...called, name: null } });
   }
-  return kept;
+  return distinct;
 }
 
 /** Returns the last `last` bytes of a text. */

@@ -10,7 +10,7 @@ const REMOVED = "[removed]";
 const MAX_CHARACTERS = 2_000;
 
 /** Things of an account that have names. */
-const THING =
+const ACCOUNT_NOUN =
   /(?:teams?|organi[sz]ations?|orgs?|projects?|accounts?|workspaces?|tenants?|subscriptions?|resource groups?|(?:api|access|secret)[ _-]?keys?)/
     .source;
 const LABEL =
@@ -22,15 +22,15 @@ const NAME_WORD = `(?=[\\p{Lu}]|[\\p{L}]{0,40}[\\p{N}_-])${WORD}`;
 
 /** "Team: Acme One", "API key ID: x". */
 const FIELD = new RegExp(
-  `\\b(?:${THING}|(?:users?|keys?)[ _-](?:id|name))${LABEL}"?\\s{0,4}[:=]\\s{0,4}([^,;\\n]*?)(?=[,;\\n]|\\.\\s|\\.?$)[,;]?\\s*`,
+  `\\b(?:${ACCOUNT_NOUN}|(?:users?|keys?)[ _-](?:id|name))${LABEL}"?\\s{0,4}[:=]\\s{0,4}([^,;\\n]*?)(?=[,;\\n]|\\.\\s|\\.?$)[,;]?\\s*`,
   "giu",
 );
 /** "organization", "team ", "project (", before a name. */
-const BEFORE_NAME = new RegExp(`\\b${THING}${LABEL}[ (#[]{1,2}`, "giu");
+const BEFORE_NAME = new RegExp(`\\b${ACCOUNT_NOUN}${LABEL}[ (#[]{1,2}`, "giu");
 const NAME = new RegExp(`${QUOTED}|${WORD}(?: ${NAME_WORD}){0,4}`, "uy");
 /** "Acme One's organization", "the acme-1 project", "for acme organization". */
 const NAME_BEFORE = new RegExp(
-  `(?:(${QUOTED}|(?<![\\p{L}\\p{N}_.&+@*-])${NAME_WORD}(?: ${NAME_WORD}){0,4}?)|(?<=\\b(?:for|of|by|in) )(${WORD}))(?:['’]s)? (?=${THING}(?![\\p{L}\\p{N}]))`,
+  `(?:(${QUOTED}|(?<![\\p{L}\\p{N}_.&+@*-])${NAME_WORD}(?: ${NAME_WORD}){0,4}?)|(?<=\\b(?:for|of|by|in) )(${WORD}))(?:['’]s)? (?=${ACCOUNT_NOUN}(?![\\p{L}\\p{N}]))`,
   "gu",
 );
 /** "projects/acme-1/locations/…", "/subscriptions/…". */
@@ -91,16 +91,16 @@ function redactText(text: string): string {
 
 /** Removes names that follow the word for their thing. */
 function removeNamesAfter(text: string): string {
-  let kept = "";
+  let redacted = "";
   let end = 0;
-  for (const { index, 0: thing } of text.matchAll(BEFORE_NAME)) {
-    NAME.lastIndex = index + thing.length;
+  for (const { index, 0: noun } of text.matchAll(BEFORE_NAME)) {
+    NAME.lastIndex = index + noun.length;
     const name = NAME.exec(text)?.[0] ?? "";
     if (index < end || !isName(name)) continue;
-    kept += text.slice(end, index) + thing + REMOVED;
-    end = index + thing.length + name.length;
+    redacted += text.slice(end, index) + noun + REMOVED;
+    end = index + noun.length + name.length;
   }
-  return kept + text.slice(end);
+  return redacted + text.slice(end);
 }
 
 /** Returns whether the text begins with a word that can be a name. */

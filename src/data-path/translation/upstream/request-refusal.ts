@@ -19,7 +19,7 @@ const UNSUPPORTED = new RegExp(
   "i",
 );
 /** A missing thing that the client named. */
-const MISSING_THING =
+const MISSING_RESOURCE =
   /\b(?:file|container|response|item|conversation|vector store|batch|image|skill|prompt|cached content|tool output)s?\b[^.]{0,80}\b(?:not found|does not exist|doesn't exist|could not be found|no such|not be (?:fetched|downloaded))\b|\bno tool output found\b|\b(?:not found|no such)\b[^.]{0,20}\b(?:file|container|response|item|conversation|vector store|batch|image|skill|prompt|cached content|tool output)\b/i;
 
 /** Text after this may be the request's own. */
@@ -34,5 +34,5 @@ export function isContentRefusal({ message, code, type }: UpstreamErrorText): bo
 /** Returns whether the request uses an unsupported feature or names a missing thing. */
 export function isRequestRefusal({ message }: UpstreamErrorText): boolean {
   const words = message?.slice(0, READ_CHARACTERS) ?? "";
-  return (UNSUPPORTED.test(words) || MISSING_THING.test(words)) && !ABOUT_ACCESS.test(words);
+  return (UNSUPPORTED.test(words) || MISSING_RESOURCE.test(words)) && !ABOUT_ACCESS.test(words);
 }

@@ -100,8 +100,8 @@ function isOnlyText(marked: string): boolean {
     return false;
   }
   const choices = isJsonObject(chunk) ? chunk["choices"] : null;
-  const [choice, ...others] = Array.isArray(choices) ? (choices as unknown[]) : [];
-  if (!isJsonObject(choice) || others.length > 0) return false;
+  const [choice, ...furtherChoices] = Array.isArray(choices) ? (choices as unknown[]) : [];
+  if (!isJsonObject(choice) || furtherChoices.length > 0) return false;
   const { delta } = choice;
   if (!isJsonObject(delta) || findGenerated(choice).text !== TEXT_MARK) return false;
   return Object.entries(delta).every(([name, value]) =>

@@ -53,9 +53,9 @@ export class ThinkTags {
 
   #takeReasoning(): string {
     const end = this.#held.indexOf(CLOSING);
-    const kept = end === -1 ? this.#held.length - countTagBegun(this.#held) : end;
-    const reasoning = this.#held.slice(0, kept);
-    this.#held = this.#held.slice(end === -1 ? kept : end + CLOSING.length);
+    const textEnd = end === -1 ? this.#held.length - countTagBegun(this.#held) : end;
+    const reasoning = this.#held.slice(0, textEnd);
+    this.#held = this.#held.slice(end === -1 ? textEnd : end + CLOSING.length);
     if (end !== -1) this.#state = "answer_beginning";
     return reasoning;
   }

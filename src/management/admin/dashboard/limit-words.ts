@@ -2,7 +2,7 @@
 import { DAY_MS } from "../../../shared/time/calendar.ts";
 import { PERIODS } from "../../../shared/time/periods.ts";
 import { centsOf, type LimitPeriod } from "../../../shared/settings/limits.ts";
-import { isReached, remainingUnder } from "../../../shared/money/money.ts";
+import { isReached, remainingOfLimit } from "../../../shared/money/money.ts";
 import { limitStateOf } from "../directory/arrange.ts";
 import type { KeyView, LimitFiguresView } from "./views.ts";
 
@@ -78,5 +78,5 @@ export function isBudgetReached({ monthBudgetCents, spentMicrocents }: Spending)
 
 /** Returns whether an amount exceeds the cap. */
 export function isOverCap({ monthCapCents }: Pick<Spending, "monthCapCents">, microcents: number): boolean {
-  return monthCapCents !== null && remainingUnder(monthCapCents, BigInt(Math.ceil(microcents))) < 0n;
+  return monthCapCents !== null && remainingOfLimit(monthCapCents, BigInt(Math.ceil(microcents))) < 0n;
 }

@@ -24,7 +24,7 @@ import {
   periodOf,
   reasonOf,
 } from "./explained-request.ts";
-import { sayReason } from "../../../shared/envoy-reasons/reason.ts";
+import { describeReason } from "../../../shared/envoy-reasons/reason.ts";
 import { nameTokenType } from "../../../shared/settings/token-limits.ts";
 import { rateAt } from "./checks.ts";
 import { describeWindow } from "../../../shared/time/periods.ts";
@@ -64,7 +64,7 @@ function explainLeft(request: ExplainedRequest): string {
   if (upstream?.status === 200 && upstream.envoy_details?.startsWith("stream_idle_timeout") === true) {
     return `The client stopped reading and was disconnected${after(request)}, before the response was complete.`;
   }
-  const said = reason === null ? "the cause is unknown" : sayReason(reason, upstream?.name ?? null);
+  const said = reason === null ? "the cause is unknown" : describeReason(reason, upstream?.name ?? null);
   return `The request ended${after(request)}, before its response was complete: ${said}.`;
 }
 

@@ -3,7 +3,7 @@ import type * as z from "zod";
 import { LIMIT_PERIODS, type LimitPeriod } from "../../../shared/settings/limits.ts";
 import type { explainedRequest } from "../schemas/requests.ts";
 import type { TOKEN_NAMES, TokenKind } from "../../../shared/usage/token-usage.ts";
-import { type Reason, sayReason } from "../../../shared/envoy-reasons/reason.ts";
+import { type Reason, describeReason } from "../../../shared/envoy-reasons/reason.ts";
 import { explainCause } from "../../../shared/envoy-reasons/upstream-cause.ts";
 import type { UpstreamEnd } from "../../../shared/stored/reporting.ts";
 
@@ -62,7 +62,7 @@ export function describeUpstream({
 }: UpstreamEnd): NonNullable<ExplainedRequest["upstream"]> {
   const reason = cause === null ? null : explainCause(status, cause);
   if (reason === null) return { name, status, cause, envoy_details: null };
-  return { name, status, cause: sayReason(reason, name), envoy_details: cause };
+  return { name, status, cause: describeReason(reason, name), envoy_details: cause };
 }
 
 /** Returns Envoy's reason for the upstream's failure; null: none or unknown. */

@@ -7,9 +7,9 @@ import { isIP } from "node:net";
 import { VARIABLE_NAME_FORM } from "../../../shared/config/secret.ts";
 import { LaunchError } from "../launch-error.ts";
 import { findFreePort, isFree } from "../ports.ts";
-import { askModels, type ServerModels } from "../../../shared/model-servers/ask-models.ts";
+import { readModels, type ServerModels } from "../../../shared/model-servers/ask-models.ts";
 import { listFirst } from "../../../shared/text/list-words.ts";
-import { AskError } from "../../../shared/model-servers/fetch-answer.ts";
+import { FetchError } from "../../../shared/model-servers/fetch-answer.ts";
 import { formatFirstConfig, UNKNOWN_CONTEXT_WINDOW } from "./format-first-config.ts";
 import { type NamedModel, nameModels } from "./name-models.ts";
 
@@ -84,9 +84,9 @@ async function ask(baseUrl: string, variable: string | null, onLoading: () => vo
       ? `${url} returned ${status}, so it needs a key. Put the key into an environment variable and pass \`--upstream-key-env NAME\`.`
       : `${url} returned ${status}: it rejects the key in the environment variable ${variable}.`;
   try {
-    return await askModels(baseUrl, { headers, explainRefusal }, onLoading);
+    return await readModels(baseUrl, { headers, explainRefusal }, onLoading);
   } catch (error) {
-    if (error instanceof AskError) throw new LaunchError(error.message, { cause: error });
+    if (error instanceof FetchError) throw new LaunchError(error.message, { cause: error });
     throw error;
   }
 }

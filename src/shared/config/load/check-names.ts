@@ -107,14 +107,14 @@ class CircleFinder {
   }
 
   leadsInto(start: string): boolean {
-    const way = new Set<string>();
+    const path = new Set<string>();
     let id: string | null = start;
-    while (id !== null && !way.has(id) && !this.#known.has(id)) {
-      way.add(id);
+    while (id !== null && !path.has(id) && !this.#known.has(id)) {
+      path.add(id);
       id = this.#successorOf(id);
     }
     const isCircle = id !== null && (this.#known.get(id) ?? true);
-    for (const passed of way) this.#known.set(passed, isCircle);
+    for (const passed of path) this.#known.set(passed, isCircle);
     return isCircle;
   }
 }

@@ -37,8 +37,8 @@ function findReferences(value: unknown, path: FieldPath): FoundReference[] {
   if (Array.isArray(value)) return value.flatMap((item, index) => findReferences(item, [...path, index]));
   if (typeof value !== "object" || value === null) return [];
   const entries: [string, unknown][] = Object.entries(value);
-  const [only, ...others] = entries.filter(([key]) => !CREDENTIAL_FIELDS.has(key));
-  if (only !== undefined && others.length === 0 && typeof only[1] === "string" && only[1] !== "") {
+  const [only, ...rest] = entries.filter(([key]) => !CREDENTIAL_FIELDS.has(key));
+  if (only !== undefined && rest.length === 0 && typeof only[1] === "string" && only[1] !== "") {
     // A malformed name may be the secret itself and is not repeated; the schema rejects it.
     if (only[0] === "env" && VARIABLE_NAME_FORM.test(only[1])) return [{ path, reference: { env: only[1] } }];
     if (only[0] === "file") return [{ path, reference: { file: only[1] } }];

@@ -59,9 +59,9 @@ function visit(
   if (Array.isArray(value)) value.forEach((item, index) => visit(item, [...path, index], found));
   if (!isJsonObject(value)) return;
   for (const [name, inner] of Object.entries(value)) {
-    const here = [...path, name];
+    const memberPath = [...path, name];
     const gap = GAPS.find(({ names }) => names.test(name));
-    if (gap === undefined) visit(inner, here, found);
-    else if (!found.has(gap)) found.set(gap, here);
+    if (gap === undefined) visit(inner, memberPath, found);
+    else if (!found.has(gap)) found.set(gap, memberPath);
   }
 }

@@ -108,15 +108,15 @@ export function flag(): z.ZodBoolean {
 }
 
 /** List; `what` names its members in the plural. */
-export function list<S extends z.ZodType>(member: S, what: string, minimum = 0): z.ZodArray<S> {
-  const error = `expected a list of ${what}${minimum === 0 ? "" : `, at least ${minimum}`}`;
+export function list<S extends z.ZodType>(member: S, noun: string, minimum = 0): z.ZodArray<S> {
+  const error = `expected a list of ${noun}${minimum === 0 ? "" : `, at least ${minimum}`}`;
   return z.array(member, { error }).min(minimum, { error });
 }
 
 /** List of words without duplicates. */
-export function choices<const Values extends readonly [string, ...string[]]>(values: Values, what: string) {
-  const schema = list(choice(values), what).refine((given) => new Set(given).size === given.length, {
-    error: `expected a list of ${what} without repetitions`,
+export function choices<const Values extends readonly [string, ...string[]]>(values: Values, noun: string) {
+  const schema = list(choice(values), noun).refine((given) => new Set(given).size === given.length, {
+    error: `expected a list of ${noun} without repetitions`,
     // Reported together with a wrong member, not only after it is corrected.
     when: ({ value }) => Array.isArray(value),
   });

@@ -13,10 +13,10 @@ const DECIMAL = "at most seven digits before the point and eight after it";
 const MAX_TOKENS = 100_000_000;
 const TIER_FORM = /^[a-z0-9][a-z0-9_.-]{0,31}$/;
 
-const decimal = (what: string, example: string) =>
-  ofType(z.string({ error: `expected ${what} as a decimal in quotes` }), "price").refine(
+const decimal = (noun: string, example: string) =>
+  ofType(z.string({ error: `expected ${noun} as a decimal in quotes` }), "price").refine(
     (value) => parsePrice(value) !== null,
-    { error: `expected ${what} such as "${example}": ${DECIMAL}` },
+    { error: `expected ${noun} such as "${example}": ${DECIMAL}` },
   );
 const perMillion = () => decimal("a price per million tokens", "2.50");
 

@@ -9,7 +9,7 @@ local function is_reached(cents, spent)
 end
 
 -- Returns what is left of a limit, below 0 if it is exceeded.
-local function room_under(cents, taken)
+local function remaining_of(cents, taken)
   return cents * MICROCENTS_PER_CENT - taken
 end
 

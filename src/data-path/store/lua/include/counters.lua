@@ -29,9 +29,9 @@ local function move_window(organization, period, window, subjects, prefix, text,
   -- In a new hash, every field starts with this difference.
   if sums[1] == tonumber(text) and redis.call('PTTL', spend) == -1 then
     -- Time that counters are kept, for late charges. Those of a month are kept until its retention ends.
--- @periods kept
-    if KEPT_MS[period] then
-      redis.call('PEXPIRE', spend, KEPT_MS[period])
+-- @periods retention
+    if RETENTION_MS[period] then
+      redis.call('PEXPIRE', spend, RETENTION_MS[period])
     elseif period == 'month' and expires_at_ms then
       redis.call('PEXPIREAT', spend, expires_at_ms)
     end

@@ -16,12 +16,12 @@ local function reaped_entry(record, totals, price)
   if record.session ~= '' then
     figures[#figures + 1] = record.session
   end
-  local checks, way = price ~= '' and price or 'null', 'null'
+  local checks, trace = price ~= '' and price or 'null', 'null'
 -- @names recent-texts
   local subject = {}
   for number, name in ipairs(RECENT_TEXTS) do
     -- A record has neither status nor error.
     subject[number] = record[name] or ''
   end
-  return '[' .. table.concat({ write_members(subject), checks, way, write_members(figures) }, ',') .. ']'
+  return '[' .. table.concat({ write_members(subject), checks, trace, write_members(figures) }, ',') .. ']'
 end

@@ -17,11 +17,11 @@ end
 -- on all tokens only; formatTokenLimits of records.ts writes the same into a new record.
 local function join_token_limits(record)
   local limits = redis.call('HMGET', record, 'tpm', 'input_tpm', 'output_tpm')
-  local total, others = limits[1] or '', (limits[2] or '') .. ',' .. (limits[3] or '')
-  if total == '' and others == ',' then
+  local total, by_type = limits[1] or '', (limits[2] or '') .. ',' .. (limits[3] or '')
+  if total == '' and by_type == ',' then
     redis.call('HDEL', record, 'token_limits')
   else
-    redis.call('HSET', record, 'token_limits', others == ',' and total or total .. ',' .. others)
+    redis.call('HSET', record, 'token_limits', by_type == ',' and total or total .. ',' .. by_type)
   end
 end
 

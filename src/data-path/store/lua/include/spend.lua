@@ -1,7 +1,7 @@
--- Usage of a day: its rows, and the sums that are stored for a past day (keep-sums.lua).
+-- Usage of a day: its rows, and the sums that are stored for a past day (store-sums.lua).
 
 -- Sets the expiry of a month's figures to the end of its retention.
-local function keep_until(key, expires_at_ms)
+local function expire_at(key, expires_at_ms)
   if redis.call('PTTL', key) == -1 then
     redis.call('PEXPIREAT', key, expires_at_ms)
   end
@@ -18,7 +18,7 @@ end
 
 -- Deletes the stored sums of a day, because one of its rows changes. `sums_until`: the last day of the organization for
 -- which sums were stored; false: none.
-local function forget_sums(usage, day, sums_until)
+local function delete_sums(usage, day, sums_until)
   if sums_until and day <= sums_until then
     redis.call('DEL', usage .. ':sums')
   end
@@ -27,7 +27,7 @@ end
 -- Adds differences to a usage row: texts in the order of USAGE_FIGURES. (One HMGET and one HSET would take longer,
 -- because of the conversions from and to numbers.)
 local function add_usage(usage, row, texts, expires_at_ms, day, sums_until)
-  forget_sums(usage, day, sums_until)
+  delete_sums(usage, day, sums_until)
   local sum, added
   for position = 1, #USAGE_FIGURES do
     local text = texts[position]
@@ -37,6 +37,6 @@ local function add_usage(usage, row, texts, expires_at_ms, day, sums_until)
   end
   -- As in move_windows: only a new hash starts with this difference.
   if added and sum == tonumber(added) then
-    keep_until(usage, expires_at_ms)
+    expire_at(usage, expires_at_ms)
   end
 end

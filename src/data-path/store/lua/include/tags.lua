@@ -25,10 +25,10 @@ local function decide_tag_row(combinations, key_id, tags, decided, expires_at_ms
       row = OTHER_TAGS
     else
       redis.call('HINCRBY', keys, key_id, 1)
-      keep_until(keys, expires_at_ms)
+      expire_at(keys, expires_at_ms)
     end
   end
   redis.call('HSET', combinations, row, row == OTHER_TAGS and '' or tags)
-  keep_until(combinations, expires_at_ms)
+  expire_at(combinations, expires_at_ms)
   return row
 end

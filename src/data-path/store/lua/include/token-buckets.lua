@@ -38,19 +38,19 @@ for position = 1, 7, 2 do
   if limit then
     local state, used, level, at_ms = values[position], tonumber(values[position + 1] or USED_FROM), limit * UNITS_PER_LIMITED_TOKEN, 0
     if state then
-      local left, of_limit, counted
-      left, at_ms, of_limit, counted = struct.unpack('<dddd', state)
-      left = left - (used - counted) * UNITS_PER_LIMITED_TOKEN
+      local stored_level, of_limit, counted
+      stored_level, at_ms, of_limit, counted = struct.unpack('<dddd', state)
+      stored_level = stored_level - (used - counted) * UNITS_PER_LIMITED_TOKEN
       if now_ms > at_ms then
-        left = left + (now_ms - at_ms) * of_limit
+        stored_level = stored_level + (now_ms - at_ms) * of_limit
       end
       if of_limit < limit and scope ~= 'key' then
-        left = level
+        stored_level = level
       elseif of_limit ~= limit then
-        left = math.floor(math.min(left, of_limit * UNITS_PER_LIMITED_TOKEN) * limit / of_limit)
+        stored_level = math.floor(math.min(stored_level, of_limit * UNITS_PER_LIMITED_TOKEN) * limit / of_limit)
       end
-      if left < level then
-        level = scope == 'key' and left or math.max(left, -FLOOR_MINUTES * limit * UNITS_PER_LIMITED_TOKEN)
+      if stored_level < level then
+        level = scope == 'key' and stored_level or math.max(stored_level, -FLOOR_MINUTES * limit * UNITS_PER_LIMITED_TOKEN)
       end
     end
     -- In the order of BUCKET_SCOPE and the following.

@@ -52,14 +52,14 @@ function addVisible(counted: number, part: unknown): number {
 }
 
 /** Counts the UTF-8 bytes of all strings in a value: arguments and names of tool calls, refusals, reasoning. */
-function countText(value: unknown, leaveOut?: string): number {
+function countText(value: unknown, skippedKey?: string): number {
   if (typeof value === "string") return Buffer.byteLength(value);
   // `findMembers` has bounded the nesting.
   if (Array.isArray(value)) return value.reduce<number>((sum, entry) => sum + countText(entry), 0);
   if (!isJsonObject(value)) return 0;
   let bytes = 0;
   for (const [key, entry] of Object.entries(value)) {
-    if (key !== leaveOut && !STRUCTURE_FIELDS.has(key)) bytes += countText(entry);
+    if (key !== skippedKey && !STRUCTURE_FIELDS.has(key)) bytes += countText(entry);
   }
   return bytes;
 }

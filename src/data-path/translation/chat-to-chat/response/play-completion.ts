@@ -21,9 +21,9 @@ export function playStream(completion: JsonObject, model: string, isUsageWanted:
   let text = "";
   for (const choice of toArray(choices)) {
     if (!isJsonObject(choice)) continue;
-    const { message, finish_reason: finishReason, index = 0, ...others } = choice;
+    const { message, finish_reason: finishReason, index = 0, ...rest } = choice;
     const delta = isJsonObject(message) ? convertMessage(message) : {};
-    text += formatEvent(null, { ...shared, choices: [{ ...others, index, delta, finish_reason: null }] });
+    text += formatEvent(null, { ...shared, choices: [{ ...rest, index, delta, finish_reason: null }] });
     text += formatEvent(null, {
       ...shared,
       choices: [{ index, delta: {}, finish_reason: finishReason ?? "stop" }],

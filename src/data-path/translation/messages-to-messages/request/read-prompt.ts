@@ -30,12 +30,12 @@ export function readPrompt(body: RequestBody): PromptParts {
 /** Finds context edits for which the model server first writes a summary and then reads it. */
 function findOtherEdits(management: unknown, parts: PromptParts): void {
   if (!isJsonObject(management)) return;
-  const { edits, ...others } = management;
+  const { edits, ...rest } = management;
   const wrong = toArray(edits).findIndex((edit) => {
     const type = isJsonObject(edit) ? edit["type"] : null;
     return typeof type !== "string" || !CLEARING.test(type);
   });
-  const [other] = Object.keys(others);
+  const [other] = Object.keys(rest);
   if (wrong === -1 && other === undefined) return;
   const param = `context_management.${wrong === -1 ? other : `edits.${wrong}`}`;
   parts.unbounded ??= { param, reason: "may have the model server generate more than the response" };

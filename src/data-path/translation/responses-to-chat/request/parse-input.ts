@@ -136,23 +136,23 @@ function isServerSide({ fields }: Item): boolean {
 
 /** Drops assistant turns of reasoning only, whose result was removed. */
 function dropLoneReasoning(messages: readonly ParsedMessage[]): ParsedMessage[] {
-  const kept: ParsedMessage[] = [];
+  const remaining: ParsedMessage[] = [];
   let turn: ParsedMessage[] = [];
   const endTurn = (): void => {
     const isAnswered = turn.some(hasContent);
     // `push(...turn)` would put every message on the call stack.
-    for (const one of turn) if (isAnswered || one.role !== "assistant") kept.push(one);
+    for (const one of turn) if (isAnswered || one.role !== "assistant") remaining.push(one);
     turn = [];
   };
   for (const message of messages) {
     if (message.role !== "user") turn.push(message);
     else {
       endTurn();
-      kept.push(message);
+      remaining.push(message);
     }
   }
   endTurn();
-  return kept;
+  return remaining;
 }
 
 function hasContent(message: ParsedMessage): boolean {

@@ -49,7 +49,7 @@ function readCompaction(items: readonly Item[], purpose: RequestPurpose): Compac
 }
 
 /** Appends the request for a summary to the conversation. */
-function askForSummary(request: ParsedResponsesRequest): ParsedResponsesRequest {
+function appendSummaryRequest(request: ParsedResponsesRequest): ParsedResponsesRequest {
   return { ...request, ...SUMMARY_SETTINGS, messages: [...request.messages, SUMMARY_REQUEST] };
 }
 
@@ -106,7 +106,7 @@ export function parseRequestBody(
     compaction,
     repeatedFields,
   };
-  return compaction === null ? request : askForSummary(request);
+  return compaction === null ? request : appendSummaryRequest(request);
 }
 
 /** @throws GatewayError 400 */

@@ -130,7 +130,7 @@ function Spend({ page, dayRows, progress, largest }: SpendProps) {
   const { organization } = page;
   const { currency, month } = organization;
   const spending = spendingOf(organization);
-  const { daysBegun, daysLeft, forecastMicrocents } = progress;
+  const { daysBegun, remainingDays, forecastMicrocents } = progress;
   const forecast = forecastMicrocents === null ? null : formatMoney(forecastMicrocents, currency);
   const figures = {
     Spent: formatMoney(spending.spentMicrocents, currency),
@@ -140,7 +140,7 @@ function Spend({ page, dayRows, progress, largest }: SpendProps) {
   };
   const heading = forecast === null ? "" : `, heading for ${forecast}`;
   const label = `${figures.Spent} spent in ${monthName(month)}${heading}; monthly cap ${figures["Monthly cap"]}, monthly budget ${figures["Monthly budget"]}`;
-  const left = daysLeft === 1 ? "1 day left" : `${daysLeft} days left`;
+  const left = remainingDays === 1 ? "1 day left" : `${remainingDays} days left`;
   return (
     <Section id="spend" title={`${monthName(month)}, ${left}`}>
       <div class="card">

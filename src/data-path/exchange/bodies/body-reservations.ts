@@ -14,13 +14,13 @@ import type { BodyOwner } from "./body-owner.ts";
  */
 export const LARGE_BYTES = 2 * 1024 ** 2;
 /** Fractions of an owner's share for large bodies: for arriving ones, and for arriving and waiting ones together. */
-const PART_FOR_COMING = 1 / 2;
-const PART_WITH_WAITING = 3 / 4;
+const ARRIVING_SHARE = 1 / 2;
+const ARRIVING_AND_WAITING_SHARE = 3 / 4;
 const MAX_WAIT_MS = 20_000;
 
 /** Shares of memory per owner, see `BodyBudget.take`. */
 interface Shares {
-  take(owner: BodyOwner, bytes: number, heldOfBody: number, part: number): void;
+  take(owner: BodyOwner, bytes: number, countedOfBody: number, part: number): void;
 }
 
 interface Waiting {
@@ -30,7 +30,7 @@ interface Waiting {
 }
 
 /** The memory reserved for one body. */
-export interface Room {
+export interface BodyReservation {
   /** Bytes counted for the body now. */
   readonly bytes: number;
   /** Resolves when all of the body fits. Rejects with GatewayError 429 `buffer_limit_exceeded` on timeout. */
@@ -39,7 +39,7 @@ export interface Room {
   readonly stopWaiting: () => void;
 }
 
-export class BodyRoom {
+export class BodyReservations {
   readonly #budget: Shares;
   readonly #maxWaitMs: number;
   readonly #waiting: Waiting[] = [];
@@ -54,11 +54,11 @@ export class BodyRoom {
    * @param bytes Declared size of the body.
    * @throws GatewayError as `BodyBudget.take`, if even a waiting body does not fit.
    */
-  take(owner: BodyOwner, bytes: number): Room {
+  take(owner: BodyOwner, bytes: number): BodyReservation {
     if (bytes < LARGE_BYTES) return { bytes: 0, turn: undefined, stopWaiting: nothing };
     const isFirst = this.#waiting.every((one) => one.owner.keyId !== owner.keyId);
-    if (isFirst && this.#hasTaken(owner, bytes)) return { bytes, turn: undefined, stopWaiting: nothing };
-    this.#budget.take(owner, LARGE_BYTES, 0, PART_WITH_WAITING);
+    if (isFirst && this.#tryTake(owner, bytes)) return { bytes, turn: undefined, stopWaiting: nothing };
+    this.#budget.take(owner, LARGE_BYTES, 0, ARRIVING_AND_WAITING_SHARE);
     return this.#wait(owner, bytes);
   }
 
@@ -72,23 +72,27 @@ export class BodyRoom {
     });
   }
 
-  #wait(owner: BodyOwner, bytes: number): Room {
+  #wait(owner: BodyOwner, bytes: number): BodyReservation {
     const { promise, resolve } = createDeferred<void>();
     // A stream that has ended no longer awaits its turn.
     promise.catch(nothing);
-    const room = { bytes: LARGE_BYTES, turn: promise, stopWaiting: () => this.#stopWaiting(waiting, timer) };
+    const reservation = {
+      bytes: LARGE_BYTES,
+      turn: promise,
+      stopWaiting: () => this.#stopWaiting(waiting, timer),
+    };
     const begin = (): void => {
-      room.stopWaiting();
-      room.bytes = bytes;
+      reservation.stopWaiting();
+      reservation.bytes = bytes;
       resolve();
     };
     const waiting: Waiting = { owner, bytes, begin };
     const timer = setTimeout(() => {
-      room.stopWaiting();
+      reservation.stopWaiting();
       resolve(Promise.reject(new GatewayError("buffer_limit_exceeded")));
     }, this.#maxWaitMs);
     this.#waiting.push(waiting);
-    return room;
+    return reservation;
   }
 
   #stopWaiting(waiting: Waiting, timer: NodeJS.Timeout): void {
@@ -99,19 +103,19 @@ export class BodyRoom {
 
   /** Starts bodies; those of one key in their order of arrival. */
   #next(): void {
-    const behind = new Set<string>();
+    const blockedKeys = new Set<string>();
     for (const { owner, bytes, begin } of this.#waiting.slice()) {
-      if (behind.has(owner.keyId)) continue;
-      if (this.#hasTaken(owner, bytes - LARGE_BYTES)) begin();
-      else behind.add(owner.keyId);
+      if (blockedKeys.has(owner.keyId)) continue;
+      if (this.#tryTake(owner, bytes - LARGE_BYTES)) begin();
+      else blockedKeys.add(owner.keyId);
     }
   }
 
   /** One body of an organization is always accepted, because waiting bodies would otherwise wait for each other. */
-  #hasTaken(owner: BodyOwner, bytes: number): boolean {
+  #tryTake(owner: BodyOwner, bytes: number): boolean {
     const waiting = this.#waiting.filter((one) => one.owner.organizationId === owner.organizationId);
     try {
-      this.#budget.take(owner, bytes, waiting.length * LARGE_BYTES, PART_FOR_COMING);
+      this.#budget.take(owner, bytes, waiting.length * LARGE_BYTES, ARRIVING_SHARE);
       return true;
     } catch {
       return false;

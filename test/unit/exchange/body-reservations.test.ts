@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { BodyBudget } from "../../../src/data-path/exchange/bodies/body-budget.ts";
 import type { BodyOwner } from "../../../src/data-path/exchange/bodies/body-owner.ts";
-import { BodyRoom } from "../../../src/data-path/exchange/bodies/body-room.ts";
+import { BodyReservations } from "../../../src/data-path/exchange/bodies/body-reservations.ts";
 import { CollectedBody } from "../../../src/data-path/exchange/bodies/collected-body.ts";
 
 const MEBIBYTE = 1024 ** 2;
@@ -137,7 +137,7 @@ describe("room for a body that says its length", () => {
         taken.push(bytes);
       },
     };
-    const room = new BodyRoom(shares, 1);
+    const room = new BodyReservations(shares, 1);
     room.take(OWNER, 8 * MEBIBYTE);
     const waiting = room.take(OWNER, 8 * MEBIBYTE);
     await expect(waiting.turn).rejects.toMatchObject({ code: "buffer_limit_exceeded" });

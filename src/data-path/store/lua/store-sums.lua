@@ -3,7 +3,7 @@
 -- KEYS[1] sums of the day
 -- ARGV[1] mark of the caller    ARGV[2] when the month's figures expire, ms    ARGV[3..] field, value, field, value …
 --
--- Reply: {'kept'}; {'changed'}: nothing was changed.
+-- Reply: {'stored'}; {'changed'}: nothing was changed.
 
 -- @input
 
@@ -16,4 +16,4 @@ for position = FIRST_FURTHER_ARGUMENT, #ARGV, 2 do
   redis.call('HSET', sums, ARGV[position], ARGV[position + 1])
 end
 redis.call('PEXPIREAT', sums, expires_at_ms)
-return { 'kept' }
+return { 'stored' }
