@@ -79,7 +79,7 @@ describe("the Models page", () => {
     expect(text).toContain("also rich-latest, gpt-rich");
   });
 
-  it("shows the cached share of this month's input tokens by model", async () => {
+  it("shows the cached share of input tokens by model, and on the model's own page", async () => {
     const share = async (): Promise<string[]> => {
       const { text } = await pages.get(`/organizations/${organization}/models`, cookie);
       return [...text.matchAll(/data-label="cached share"[^>]*>(?:<[^>]*>)*([^<]*)</g)].map(
@@ -94,6 +94,8 @@ describe("the Models page", () => {
     // 10 input and 3 cached tokens.
     await admin.store.charge(chargeInput(identity, 1, 0n, { final: FINAL }));
     expect(await share()).toEqual(["none", "23 %"]);
+    const own = await pages.get(`/organizations/${organization}/use?model=acme%2Fplain`, cookie);
+    expect(own.text).toContain("Input tokens from prompt caches: 23 %");
   });
 
   it("shows what the API has", async () => {

@@ -40,6 +40,13 @@ export function addUp(rows: readonly UsageRowView[], figure: UsageFigure): numbe
   return rows.reduce((sum, row) => sum + Number(row[figure]), 0);
 }
 
+/** Returns the part of the input tokens that came from prompt caches: "87 %", or "none" without input tokens. */
+export function formatCachedShare(rows: readonly UsageRowView[]): string {
+  const cached = addUp(rows, "cached_input_tokens");
+  const input = addUp(rows, "input_tokens") + cached;
+  return input === 0 ? "none" : `${Math.round((100 * cached) / input)} %`;
+}
+
 /** Groups the rows by key, in order of first occurrence. */
 export function groupRows(
   rows: readonly UsageRowView[],

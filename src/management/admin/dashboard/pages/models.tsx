@@ -7,7 +7,7 @@ import { HealthTable } from "../parts/health.tsx";
 import { UseLink } from "../parts/inline.tsx";
 import { Layout, Section } from "../parts/layout.tsx";
 import { RowTable, type RowTableColumns } from "../parts/table.tsx";
-import { addUp, readUsage } from "../usage-range.ts";
+import { formatCachedShare, readUsage } from "../usage-range.ts";
 import type { CatalogView, UsageRowView, UsageView } from "../views.ts";
 import { listOtherRates } from "../../../../data-path/pricing/rates.ts";
 
@@ -96,7 +96,11 @@ function columnsOf(
     price("input", "input"),
     price("cached input", "cached_input"),
     price("output", "output"),
-    { label: "cached share", kind: "number", cell: ({ id }) => formatCachedShare(usage, id) },
+    {
+      label: "cached share",
+      kind: "number",
+      cell: ({ id }) => formatCachedShare(usage.filter(({ model }) => model === id)),
+    },
     { label: "other prices", cell: ({ prices }) => <OtherPrices price={prices[currency]} /> },
     {
       label: "context",
@@ -110,14 +114,6 @@ function columnsOf(
     },
     { label: "can", cell: ({ capabilities }) => capabilities.map(spellOut).join(", ") },
   ];
-}
-
-/** "87 %"; "none" if the model had no input tokens. */
-function formatCachedShare(usage: readonly UsageRowView[], id: string): string {
-  const rows = usage.filter(({ model }) => model === id);
-  const cached = addUp(rows, "cached_input_tokens");
-  const input = addUp(rows, "input_tokens") + cached;
-  return input === 0 ? "none" : `${Math.round((100 * cached) / input)} %`;
 }
 
 function describeModel(model: Model, currency: string): string {

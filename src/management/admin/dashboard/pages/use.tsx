@@ -9,7 +9,7 @@ import { FilterProblem } from "../parts/filter-fields.tsx";
 import { USED_THINGS, type UsedThing } from "../parts/inline.tsx";
 import { HealthTable } from "../parts/health.tsx";
 import { Layout, Section } from "../parts/layout.tsx";
-import { readUsage } from "../usage-range.ts";
+import { formatCachedShare, readUsage } from "../usage-range.ts";
 import type { UsageView } from "../views.ts";
 import { LastRequests, UsageChart } from "./own-use.tsx";
 
@@ -72,6 +72,7 @@ export async function readUseOf(page: OrganizationPageCall, { filter, value }: U
         usage={usage}
         by={by}
       />
+      <p class="quiet">Input tokens from prompt caches: {formatCachedShare(usage.data)}</p>
       {health.length === 0 ? null : (
         <Section id="health" title="Health">
           <HealthTable
