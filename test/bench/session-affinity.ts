@@ -1,24 +1,28 @@
 /**
- * How many prompt tokens three servers find in their caches, with and without session affinity. Agents run at the same time;
- * each turn repeats the conversation and adds to it.
+ * Measures how many prompt tokens three llama.cpp servers find in their caches, with and without session affinity. Agents
+ * run at the same time; each turn repeats the conversation and adds to it.
  *
- *   npx tsx test/bench/session-affinity.ts [--rounds 3] [--agents 24] [--turns 10]
+ *   npx tsx test/bench/session-affinity.ts [--rounds 3] [--agents 12] [--turns 10]
  */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { catalogEntry } from "../support/gateway-config.ts";
 import type { HttpAnswer } from "../support/http.ts";
+import { ensureLlama, type ServerCounts, startLlama } from "../support/llama/llama-server.ts";
 import { type Stack, startStack } from "../support/stack.ts";
-import { PrefixCacheServer, type PromptTokens } from "./prefix-cache-server.ts";
 
 const SERVERS = 3;
-const CACHE_TOKENS = 64_000;
+/** Reads some ten thousand tokens a second. */
+const LAYERS = 8;
 const THINK_MS = 300;
-/** About 1,000 tokens that all agents share, and as many of each. */
-const TOOLS = "A tool that reads a file by its path. ".repeat(105);
-const TASK = "Look at the module and find the cause of the failure. ".repeat(74);
-/** About 500 tokens. */
-const RESULT = "The tool has returned one more line of this file. ".repeat(40);
+const ANSWER_TOKENS = 32;
+/** What all agents share, and as much of each. */
+const TOOLS = "A tool that reads a file by its path. ".repeat(50);
+const TASK = "Look at the module and find the cause of the failure. ".repeat(35);
+const RESULT = "The tool has returned one more line of this file. ".repeat(20);
 
 interface Variant {
   readonly name: string;
@@ -33,29 +37,33 @@ const VARIANTS: readonly Variant[] = [
 ];
 
 interface Round {
-  readonly tokens: readonly PromptTokens[];
-  /** Requests of each server. */
-  readonly shares: readonly number[];
+  /** What each server has done. */
+  readonly counts: readonly ServerCounts[];
   readonly turnMs: readonly number[];
 }
 
 const { values } = parseArgs({
   options: {
     rounds: { type: "string", default: "3" },
-    agents: { type: "string", default: "24" },
+    agents: { type: "string", default: "12" },
     turns: { type: "string", default: "10" },
   },
 });
-const servers = Array.from({ length: SERVERS }, () => new PrefixCacheServer(CACHE_TOKENS));
-const urls = await Promise.all(servers.map((server) => server.start()));
+const found = await ensureLlama();
+const dir = await mkdtemp(join(tmpdir(), "igw-affinity-"));
+const servers = await Promise.all(
+  Array.from({ length: SERVERS }, () => startLlama(found, { dir, alias: "tiny", layers: LAYERS })),
+);
+const urls = servers.map(({ url }) => url);
+const readCounts = () => Promise.all(servers.map((server) => server.counts()));
 const stack = await startStack({
   upstreams: [
-    { name: "pinned", urls },
-    { name: "spread", urls },
+    { name: "pinned", urls, path_prefix: "/v1" },
+    { name: "spread", urls, path_prefix: "/v1" },
   ],
   catalog: [
-    catalogEntry({ id: "acme/session", upstream: "pinned" }),
-    catalogEntry({ id: "acme/off", upstream: "spread", affinity: "off" }),
+    catalogEntry({ id: "acme/session", upstream: "pinned", upstream_model: "tiny" }),
+    catalogEntry({ id: "acme/off", upstream: "spread", upstream_model: "tiny", affinity: "off" }),
   ],
 });
 try {
@@ -64,21 +72,24 @@ try {
   for (let round = 0; round < Number(values.rounds); round += 1) {
     for (const variant of VARIANTS) rounds.get(variant)?.push(await runRound(stack, key, variant, round));
   }
-  console.log("| model | cached prompt tokens | busiest server's requests | median turn, ms |");
+  console.log("| model | cached prompt tokens | busiest server's answers | median turn, ms |");
   console.log("|---|---:|---:|---:|");
   for (const [{ name }, results] of rounds) console.log(formatRow(name, results));
 } finally {
   await stack.stop();
-  await Promise.all(servers.map((server) => server.close()));
+  await Promise.all(servers.map(({ child }) => child.stop()));
+  await rm(dir, { recursive: true });
 }
 
 async function runRound(on: Stack, key: string, variant: Variant, round: number): Promise<Round> {
-  for (const server of servers) server.takeServed();
+  const before = await readCounts();
   const turnMs: number[] = [];
   const runAgent = async (agent: number): Promise<void> => {
-    const name = `${variant.model} ${round} ${agent}`;
+    // Nothing is found that an earlier round or variant has cached.
+    const run = `${variant.name} ${round}`;
+    const name = `${run} ${agent}`;
     const messages: object[] = [
-      { role: "system", content: TOOLS },
+      { role: "system", content: `${run}: ${TOOLS}` },
       { role: "user", content: `${name}: ${TASK}` },
     ];
     const headers: Record<string, string> = variant.isNamed ? { "x-session-id": name } : {};
@@ -86,7 +97,7 @@ async function runRound(on: Stack, key: string, variant: Variant, round: number)
     await wait((agent * THINK_MS) / 4);
     for (let turn = 0; turn < Number(values.turns); turn += 1) {
       const startMs = performance.now();
-      const body = { model: variant.model, messages };
+      const body = { model: variant.model, messages, max_tokens: ANSWER_TOKENS };
       const answer = await sendUntilAnswered(on, { key, headers, body });
       turnMs.push(performance.now() - startMs);
       const { choices } = answer.json() as { choices: readonly { message: object }[] };
@@ -95,8 +106,12 @@ async function runRound(on: Stack, key: string, variant: Variant, round: number)
     }
   };
   await Promise.all(Array.from({ length: Number(values.agents) }, (_, agent) => runAgent(agent)));
-  const served = servers.map((server) => server.takeServed());
-  return { tokens: served.flat(), shares: served.map(({ length }) => length), turnMs };
+  const counts = (await readCounts()).map((after, server) => ({
+    promptTokens: after.promptTokens - (before[server]?.promptTokens ?? 0),
+    cachedTokens: after.cachedTokens - (before[server]?.cachedTokens ?? 0),
+    outputTokens: after.outputTokens - (before[server]?.outputTokens ?? 0),
+  }));
+  return { counts, turnMs };
 }
 
 /** A busy machine may return 503. */
@@ -109,14 +124,20 @@ async function sendUntilAnswered(on: Stack, request: object): Promise<HttpAnswer
 }
 
 function formatRow(name: string, rounds: readonly Round[]): string {
-  const cached = rounds.map(({ tokens }) => (100 * sum(tokens, "cached")) / sum(tokens, "prompt"));
-  const busiest = rounds.map(({ shares, tokens }) => (100 * Math.max(...shares)) / tokens.length);
+  const cached = rounds.map(({ counts }) => {
+    const tokens = sum(counts, "cachedTokens");
+    return (100 * tokens) / (tokens + sum(counts, "promptTokens"));
+  });
+  const busiest = rounds.map(({ counts }) => {
+    const answers = counts.map(({ outputTokens }) => outputTokens);
+    return (100 * Math.max(...answers)) / sum(counts, "outputTokens");
+  });
   const turns = rounds.map(({ turnMs }) => median(turnMs));
   return `| ${name} | ${formatRange(cached)} % | ${formatRange(busiest)} % | ${formatRange(turns)} |`;
 }
 
-function sum(tokens: readonly PromptTokens[], kind: keyof PromptTokens): number {
-  return tokens.reduce((total, one) => total + one[kind], 0);
+function sum(counts: readonly ServerCounts[], kind: keyof ServerCounts): number {
+  return counts.reduce((total, one) => total + one[kind], 0);
 }
 
 function median(figures: readonly number[]): number {
