@@ -33,7 +33,7 @@ import { type ScriptedUpstream, startUpstream } from "../support/upstream.ts";
 import { createGate, waitFor } from "../support/wait.ts";
 import { startMonitor } from "./access/redis-monitor.ts";
 import { type ServeAlone, startServeAlone } from "./access/serve-alone.ts";
-import { findWorker, waitForHealthyWorkers } from "./access/worker-processes.ts";
+import { findWorker, waitForHealthyWorkers, waitUntilServed } from "./access/worker-processes.ts";
 
 const WORKERS = 3;
 const agent = new Agent({ keepAlive: true, maxSockets: 32 });
@@ -156,8 +156,7 @@ describe("a slow Redis", () => {
       expect("type" in answer.json()).toBe(path === "/v1/messages");
     }
     expect(upstream.requests).toEqual([]);
-    await redis.ping();
-    expect((await post()).status).toBe(200);
+    await waitUntilServed(WORKERS, () => post());
   });
 
   it("refuses a key that it has never seen with 503, not with 401", async () => {
@@ -167,8 +166,7 @@ describe("a slow Redis", () => {
     // Nobody has looked into its bucket.
     expect(refused.headers["x-service-ratelimit-remaining"]).toBe("0");
     expect(refused.headers["x-ratelimit-limit-requests"]).toBeUndefined();
-    await redis.ping();
-    expect((await post({ key: fresh.key })).status).toBe(200);
+    await waitUntilServed(WORKERS, () => post({ key: fresh.key }));
   });
 
   it("is asked once per request: an admission is never sent again", async () => {
@@ -315,6 +313,7 @@ describe("/readyz of a gateway whose workers cannot open connections to Redis an
     const readiness = async () => (await send(stack.baseUrl, { path: "/readyz" })).status;
     const socket = new URL(stack.redis.url).pathname;
     const elsewhere = `${socket}.away`;
+    await waitUntilServed(WORKERS, () => post());
     renameSync(socket, elsewhere);
     onTestFinished(() => {
       if (existsSync(elsewhere)) renameSync(elsewhere, socket);

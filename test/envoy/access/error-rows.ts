@@ -13,9 +13,8 @@ import type { KeySettings } from "../../../src/shared/settings/key.ts";
 import type { OrganizationSettings } from "../../../src/shared/settings/organization.ts";
 import type { RawResponse } from "../edge/raw-client.ts";
 import { useKeyOfCapped, useKeyOfDisabledUser, withKey } from "./owners-keys.ts";
-import { killAllWorkers } from "./worker-processes.ts";
+import { killAllWorkers, waitUntilServed } from "./worker-processes.ts";
 import { monthLimits } from "../../support/month-limits.ts";
-import { waitFor } from "../../support/wait.ts";
 
 export const WORKERS = 2;
 export const MAX_BODY_BYTES = 1_048_576;
@@ -124,12 +123,8 @@ async function pauseRedis(at: Provocation): Promise<RawResponse> {
   } finally {
     await redis.call("CLIENT", "UNPAUSE");
     redis.disconnect();
-    // A worker without a reply for 5 s closes its connection and refuses callers until it has another.
-    await waitFor("each worker to serve again", async () => {
-      const request = { method: "GET", path: "/v1/models", body: "" };
-      const sent = Array.from({ length: 4 * WORKERS }, () => at.send(at.chat.key.key, request));
-      return (await Promise.all(sent)).every(({ status }) => status === 200);
-    });
+    const request = { method: "GET", path: "/v1/models", body: "" };
+    await waitUntilServed(WORKERS, () => at.send(at.chat.key.key, request));
   }
 }
 

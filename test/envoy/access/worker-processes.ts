@@ -149,3 +149,17 @@ function isListening(path: string): Promise<boolean> {
     socket.once("error", () => settle(false));
   });
 }
+
+/**
+ * Resolves when each worker serves. One without a reply of Redis for 5 s closes its connection, and refuses callers until
+ * it has another.
+ */
+export async function waitUntilServed(
+  workers: number,
+  send: () => Promise<{ readonly status: number }>,
+): Promise<void> {
+  await waitFor("each worker to serve", async () => {
+    const answers = await Promise.all(Array.from({ length: 4 * workers }, send));
+    return answers.every(({ status }) => status === 200);
+  });
+}
