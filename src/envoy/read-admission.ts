@@ -13,7 +13,7 @@ import type { DeferredAdmissions } from "../data-path/exchange/admission/deferre
 import type { Decision } from "../data-path/exchange/admission/decision.ts";
 import { createErrorReply, type Header, type ReplyContext } from "../data-path/exchange/reply.ts";
 import type { Admission } from "../data-path/limits/admission.ts";
-import { formatRateHeaders } from "../data-path/limits/rate-headers.ts";
+import { formatRateHeaders } from "../data-path/limits/headers/rate-headers.ts";
 import type { Logger } from "../shared/host/logger.ts";
 import type { Protocol, ProtocolName } from "../data-path/translation/client-protocol.ts";
 import { createImmediateReply } from "./messages/format-replies.ts";

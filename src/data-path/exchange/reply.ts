@@ -3,8 +3,9 @@
  * values: `src/envoy/` turns them into Envoy's messages.
  */
 import type { GatewayError } from "../../shared/contract/errors.ts";
-import { formatRateHeaders, type RateState } from "../limits/rate-headers.ts";
-import type { Shrunk } from "../limits/spend-cap.ts";
+import type { RateState } from "../limits/admission.ts";
+import { formatRateHeaders } from "../limits/headers/rate-headers.ts";
+import type { Shrunk } from "../limits/errors/spend-cap.ts";
 import { BUDGET_MAX_TOKENS_HEADER, REMAINING_HEADER } from "../../shared/contract/header-names.ts";
 import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
 

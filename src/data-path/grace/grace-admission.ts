@@ -22,7 +22,7 @@ import type {
   BucketFigures,
   KnownKeyResult,
 } from "../../shared/stored/admission.ts";
-import { fitsShare } from "../limits/concurrency-limit.ts";
+import { fitsShare } from "../limits/errors/concurrency-limit.ts";
 import { GraceBucket } from "./grace-bucket.ts";
 import { isUnreachable } from "./unreachable.ts";
 import { compareCaps, type KnownCap, rememberCaps } from "./grace-caps.ts";

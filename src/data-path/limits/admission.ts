@@ -3,7 +3,7 @@ import type { EndpointName } from "../../shared/contract/endpoints.ts";
 import type { AdmittedOrganization } from "../../shared/stored/admission.ts";
 import type { EnteredRequest, RequestIdentity } from "../../shared/stored/settlement.ts";
 import type { ProtocolName } from "../translation/client-protocol.ts";
-import type { RateState } from "./rate-headers.ts";
+import type { TokenBucketState } from "../../shared/stored/token-rate.ts";
 
 export interface Admission {
   readonly identity: AdmittedIdentity;
@@ -61,4 +61,20 @@ interface AdmittedLimits {
   readonly sessionBudgetCents: number | null;
   /** Tokens taken from token limits per minute; null without token limits. */
   readonly takenTokens: NonNullable<EnteredRequest["takenTokens"]> | null;
+}
+
+/** State of the key's bucket after the admission. */
+export interface RateState {
+  /** Requests per minute. */
+  readonly limit: number;
+  /** Capacity in whole requests. */
+  readonly capacity: number;
+  /** Whole requests left. */
+  readonly remaining: number;
+  /** Milliseconds until the bucket is full again. */
+  readonly resetMs: number;
+  /** Redis's time at the admission, Unix milliseconds. */
+  readonly timeMs: number;
+  /** Tightest token limit per minute of each type; empty if the key has none. */
+  readonly tokens: readonly TokenBucketState[];
 }

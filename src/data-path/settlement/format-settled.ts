@@ -1,7 +1,7 @@
 /** Formats the settled amounts of a request as fields of its charge. */
 import { boundByHold, describePrice } from "../pricing/charged-price.ts";
 import { toolMicrocents } from "../pricing/tool-charges.ts";
-import type { Shrunk } from "../limits/spend-cap.ts";
+import type { Shrunk } from "../limits/errors/spend-cap.ts";
 import { checkShrunk } from "./refusal-checks.ts";
 import type { Check } from "../../shared/stored/reporting.ts";
 import type { FinalFigures, RequestEstimate } from "../../shared/stored/settlement.ts";

@@ -1,7 +1,7 @@
 import { CAP_CODES, type GatewayError } from "../../shared/contract/errors.ts";
-import type { Shrunk } from "../limits/spend-cap.ts";
+import type { Shrunk } from "../limits/errors/spend-cap.ts";
 import { scrub } from "../../shared/text/scrub.ts";
-import { SHRUNK_CHECK } from "../limits/request-status.ts";
+import { SHRUNK_CHECK } from "../limits/reports/request-status.ts";
 import type { Check } from "../../shared/stored/reporting.ts";
 
 /** Name of the failed check of an admitted request, by error code; all other errors concern its body. */
@@ -32,7 +32,7 @@ export function describeRefusal(error: GatewayError): readonly Check[] {
 }
 
 /**
- * Describes how caps changed a request that went upstream. `limits/request-status.ts` hides it from clients
+ * Describes how caps changed a request that went upstream. `limits/reports/request-status.ts` hides it from clients
  * depending on its scope.
  */
 export function checkShrunk({ requestedTokens, maxTokens, scope, period }: Shrunk): Check {

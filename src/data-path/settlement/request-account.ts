@@ -8,7 +8,7 @@ import { reportCost } from "../pricing/cost-report.ts";
 import { costMicrocents, promptTokensOf } from "../pricing/rates.ts";
 import { chargeTools, NO_TOOLS } from "../pricing/tool-charges.ts";
 import { NO_USES } from "../../shared/usage/server-tools.ts";
-import type { Shrunk } from "../limits/spend-cap.ts";
+import type { Shrunk } from "../limits/errors/spend-cap.ts";
 import type { ClientResult, Outcome } from "../request-log/line.ts";
 import type { Check } from "../../shared/stored/reporting.ts";
 import type { ChargeInput, BilledRequest } from "../../shared/stored/settlement.ts";

@@ -11,7 +11,7 @@
 import { docUrlOf } from "../../shared/contract/error-reference.ts";
 import { type ErrorCode, GatewayError } from "../../shared/contract/errors.ts";
 import { REMAINING_HEADER } from "../../shared/contract/header-names.ts";
-import { RATE_HEADERS } from "../../data-path/limits/rate-headers.ts";
+import { RATE_HEADERS } from "../../data-path/limits/headers/rate-headers.ts";
 import {
   ADMISSION_NAMESPACE,
   GUARDRAIL_NAMESPACE,

@@ -67,8 +67,8 @@ export interface RecentRequest extends TokenUsage, UsageAmounts {
   /** Session that the request named; null also if the admission rejected it. */
   readonly session: string | null;
   /**
-   * Reason for a rejection at admission, or null. With a reason, limits/client-outcome.ts derives the client's response
-   * from the entry.
+   * Reason for a rejection at admission, or null. With a reason, limits/reports/client-outcome.ts derives the
+   * client's response from the entry.
    */
   readonly refusal: AdmissionDecision | null;
   /** HTTP status; null with a rejection, or if the request's worker died and another closed its record. */

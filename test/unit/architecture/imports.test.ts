@@ -91,6 +91,17 @@ const EXCHANGE_ARROWS: House["arrows"] = {
   ],
 };
 
+/** The rooms of `limits/`, in which Redis's decisions become what clients read. */
+const LIMITS_SHARED = ["admission.ts"];
+const LIMITS_ARROWS: House["arrows"] = {
+  "bucket-capacity.ts": [],
+  "output-means.ts": [],
+  "session.ts": [],
+  errors: [],
+  headers: ["errors"],
+  reports: [],
+};
+
 const firstName = (directory: string, file: string) =>
   path.relative(directory, file).split(path.sep)[0] ?? "";
 
@@ -111,6 +122,7 @@ function houseOf(name: string, shared: House["shared"], arrows: House["arrows"])
 const HOUSES: readonly House[] = [
   { directory: SOURCE, roomOf, shared: SHARED, arrows: ARROWS },
   houseOf("exchange", EXCHANGE_SHARED, EXCHANGE_ARROWS),
+  houseOf("limits", LIMITS_SHARED, LIMITS_ARROWS),
   houseOf("translation", TRANSLATION_SHARED, TRANSLATION_ARROWS),
 ];
 

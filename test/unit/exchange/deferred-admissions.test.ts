@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { DeferredAdmissions } from "../../../src/data-path/exchange/admission/deferred-admissions.ts";
-import type { RateState } from "../../../src/data-path/limits/rate-headers.ts";
+import type { RateState } from "../../../src/data-path/limits/admission.ts";
 import { type Decision, NO_OWNERS } from "../../../src/data-path/exchange/admission/decision.ts";
 
 const REFUSED: Decision = { kind: "refused", reply: { status: 429, headers: [], body: "" }, log: NO_OWNERS };

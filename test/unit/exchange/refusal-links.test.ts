@@ -4,7 +4,7 @@ import { readKey, unknownKey } from "../../../src/data-path/auth/read-key.ts";
 import { createCatalog } from "../../../src/data-path/catalog/catalog.ts";
 import type { GatewayError } from "../../../src/shared/contract/errors.ts";
 import type { DashboardAddress } from "../../../src/shared/contract/pages.ts";
-import { createAdmissionError } from "../../../src/data-path/limits/admission-error.ts";
+import { createAdmissionError } from "../../../src/data-path/limits/errors/admission-error.ts";
 import type { KnownKeyResult } from "../../../src/shared/stored/admission.ts";
 import { createConfigOf } from "../catalog/support.ts";
 import { ADMITTED, REACHED } from "./admit-request-fixture.ts";

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { NO_TOKENS } from "../../../src/shared/usage/token-usage.ts";
 import { describe, expect, it } from "vitest";
-import { formatKeyStatus } from "../../../src/data-path/limits/key-status.ts";
-import { formatRequestStatus } from "../../../src/data-path/limits/request-status.ts";
+import { formatKeyStatus } from "../../../src/data-path/limits/reports/key-status.ts";
+import { formatRequestStatus } from "../../../src/data-path/limits/reports/request-status.ts";
 import { UNKNOWN_TRACE } from "../../../src/shared/stored/reporting.ts";
 import { createId } from "../../../src/data-path/store/ids.ts";
 import { isUnreachable } from "../../../src/data-path/grace/unreachable.ts";

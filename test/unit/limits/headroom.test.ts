@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatHeadroom } from "../../../src/data-path/limits/headroom.ts";
+import { formatHeadroom } from "../../../src/data-path/limits/headers/headroom.ts";
 import type { KnownKeyResult } from "../../../src/shared/stored/admission.ts";
 import { ADMITTED } from "../exchange/admit-request-fixture.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatKeyStatus, type KeyStatusInput } from "../../../src/data-path/limits/key-status.ts";
+import { formatKeyStatus, type KeyStatusInput } from "../../../src/data-path/limits/reports/key-status.ts";
 import { KEY_SETTINGS } from "../../../src/shared/settings/key.ts";
 import { defaultsOf } from "../../../src/shared/settings/table.ts";
 import type { LimitScope } from "../../../src/shared/stored/decision.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatDuration, formatRateHeaders } from "../../../src/data-path/limits/rate-headers.ts";
+import { formatDuration, formatRateHeaders } from "../../../src/data-path/limits/headers/rate-headers.ts";
 
 describe("formatDuration", () => {
   it.each([

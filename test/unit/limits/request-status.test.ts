@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { NO_TOKENS } from "../../../src/shared/usage/token-usage.ts";
-import { formatRequestStatus, withoutAmounts } from "../../../src/data-path/limits/request-status.ts";
+import { formatRequestStatus, withoutAmounts } from "../../../src/data-path/limits/reports/request-status.ts";
 import { UNKNOWN_TRACE } from "../../../src/shared/stored/reporting.ts";
 import { createId } from "../../../src/data-path/store/ids.ts";
 

@@ -4,7 +4,7 @@ import {
   readSessionHeaders,
   refuseBudgetWithoutSession,
 } from "../../../src/data-path/limits/session.ts";
-import { createSessionCapError } from "../../../src/data-path/limits/session-cap.ts";
+import { createSessionCapError } from "../../../src/data-path/limits/errors/session-cap.ts";
 import { ADMISSION, changeAdmission } from "../settlement/settlement-fixture.ts";
 
 describe("readSessionHeaders", () => {

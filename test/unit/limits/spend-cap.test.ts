@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createCapError } from "../../../src/data-path/limits/spend-cap.ts";
+import { createCapError } from "../../../src/data-path/limits/errors/spend-cap.ts";
 
 const reached = {
   scope: "key",

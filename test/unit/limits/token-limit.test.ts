@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createTokenLimitError } from "../../../src/data-path/limits/token-limit.ts";
+import { createTokenLimitError } from "../../../src/data-path/limits/errors/token-limit.ts";
 import { ADMITTED } from "../exchange/admit-request-fixture.ts";
 
 const NOWHERE = { baseUrl: null, contact: null };

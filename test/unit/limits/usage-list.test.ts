@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { UsageLists } from "../../../src/data-path/limits/usage-list.ts";
+import { UsageLists } from "../../../src/data-path/limits/reports/usage-list.ts";
 import type { UsageRow } from "../../../src/shared/stored/reporting.ts";
 import { GatewayError } from "../../../src/shared/contract/errors.ts";
 import { NO_USAGE } from "../../../src/shared/usage/usage-figures.ts";

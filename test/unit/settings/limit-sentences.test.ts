@@ -12,7 +12,7 @@ import { createAlertMail } from "../../../src/management/alerts/alert-mail.ts";
 import { limitPathOf } from "../../../src/management/alerts/alert-names.ts";
 import { formatAlerts } from "../../../src/operation/cli/management/alerts.ts";
 import { openScreen } from "../../../src/operation/cli/terminal/screen.ts";
-import { createCapError } from "../../../src/data-path/limits/spend-cap.ts";
+import { createCapError } from "../../../src/data-path/limits/errors/spend-cap.ts";
 import { describeReached } from "../../../src/shared/settings/limit-words.ts";
 import {
   type LimitKind,

@@ -13,7 +13,7 @@
  */
 import type { Caller } from "../../auth/key-directory.ts";
 import type { Clock } from "../../../shared/time/clock.ts";
-import type { RateState } from "../../limits/rate-headers.ts";
+import type { RateState } from "../../limits/admission.ts";
 import { setBounded } from "../../../shared/collections/set-bounded.ts";
 import { ShortLivedMap } from "../../../shared/collections/short-lived-map.ts";
 import { Tally } from "../../../shared/collections/tally.ts";

@@ -5,7 +5,7 @@
 import { hasOutputLimit } from "../../../shared/contract/endpoints.ts";
 import type { Model } from "../../catalog/catalog.ts";
 import type { Admission } from "../../limits/admission.ts";
-import type { Affordable } from "../../limits/spend-cap.ts";
+import type { Affordable } from "../../limits/errors/spend-cap.ts";
 import { greatestCost, type Price } from "../../pricing/price.ts";
 import type { ClientRequest } from "../../translation/client-protocol.ts";
 import { boundToolUse, refuseUnbounded } from "../server-tools.ts";

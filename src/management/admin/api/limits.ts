@@ -1,7 +1,7 @@
 /** `GET …/limits` of each owner: all limits that apply to it, its own and inherited ones, with their current spend. */
 import { dayAt } from "../../../shared/time/calendar.ts";
 import { formatWindowStart } from "../../../shared/time/periods.ts";
-import { formatLimit } from "../../../data-path/limits/key-status.ts";
+import { formatLimit } from "../../../data-path/limits/reports/key-status.ts";
 import { describeRaise, liveRaises, type Raise } from "../../../shared/settings/raises.ts";
 import type { LimitScope } from "../../../shared/stored/decision.ts";
 import type { KeyRecord, OrganizationRecord } from "../../../shared/stored/management.ts";

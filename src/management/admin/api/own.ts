@@ -20,8 +20,8 @@ import type { KeyRecord, OrganizationRecord } from "../../../shared/stored/manag
 import { isProviderKey } from "../../../data-path/store/management/provider-keys.ts";
 import type { UserRecord } from "../../../shared/stored/owners.ts";
 import type { Page } from "../../../shared/stored/page.ts";
-import { NO_AMOUNTS_OF_LIMIT } from "../../../data-path/limits/key-status.ts";
-import { readKeyStatus } from "../../../data-path/limits/read-key-status.ts";
+import { NO_AMOUNTS_OF_LIMIT } from "../../../data-path/limits/reports/key-status.ts";
+import { readKeyStatus } from "../../../data-path/limits/reports/read-key-status.ts";
 import { formatOwnerIds } from "../../../shared/stored/owner-ids.ts";
 import { AdminError, invalidField } from "../admin-error.ts";
 import { MinuteLimit } from "../minute-limit.ts";

@@ -1,5 +1,5 @@
 /** `GET …/request-counts`: recent requests over time, and the values that they can be filtered by. */
-import { clientOutcomeOf } from "../../../data-path/limits/client-outcome.ts";
+import { clientOutcomeOf } from "../../../data-path/limits/reports/client-outcome.ts";
 import { timeOfId } from "../../../data-path/store/ids.ts";
 import { parseOwnerIds } from "../../../shared/stored/owner-ids.ts";
 import type { RecentRequest } from "../../../shared/stored/reporting.ts";

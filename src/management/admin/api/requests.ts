@@ -1,5 +1,5 @@
 /** `…/requests`: recent requests of an organization, with the reason of a rejection or the cost. */
-import { formatRequestStatus, withoutAmounts } from "../../../data-path/limits/request-status.ts";
+import { formatRequestStatus, withoutAmounts } from "../../../data-path/limits/reports/request-status.ts";
 import { parseOwnerIds } from "../../../shared/stored/owner-ids.ts";
 import type { RecentRequest, RequestFilter, RequestTimeline } from "../../../shared/stored/reporting.ts";
 import type { Store } from "../../../shared/stored/store.ts";
@@ -22,7 +22,7 @@ import { defineOrganizationRoute } from "./route.ts";
 import { TIMELINE } from "../../../data-path/store/requests/facts.ts";
 import { mapTokens, nameTokens } from "../../../shared/usage/token-usage.ts";
 import { hasTags, parseTagList } from "../../../shared/usage/tags.ts";
-import { clientOutcomeOf } from "../../../data-path/limits/client-outcome.ts";
+import { clientOutcomeOf } from "../../../data-path/limits/reports/client-outcome.ts";
 import { CLOCK_SKEW_MS, timeOfId } from "../../../data-path/store/ids.ts";
 
 const PATH = "/api/organizations/{organization}/requests";

@@ -1,5 +1,5 @@
 /** Rows of the lists of keys, users, groups and organizations: state, spend, last use, and the tightest limit. */
-import { formatLimit, isReachedCap } from "../../../data-path/limits/key-status.ts";
+import { formatLimit, isReachedCap } from "../../../data-path/limits/reports/key-status.ts";
 import type { LimitScope } from "../../../shared/stored/decision.ts";
 import type { KeyRecord, OrganizationRecord } from "../../../shared/stored/management.ts";
 import type { GroupRecord, UserRecord } from "../../../shared/stored/owners.ts";

@@ -2,7 +2,7 @@
 import { CAP_CODES } from "../../../shared/contract/errors.ts";
 import { nameLimit } from "../../../shared/settings/limit-words.ts";
 import { nameTokenType } from "../../../shared/settings/token-limits.ts";
-import { SHRUNK_CHECK } from "../../../data-path/limits/request-status.ts";
+import { SHRUNK_CHECK } from "../../../data-path/limits/reports/request-status.ts";
 import { formatPrice } from "../../../shared/money/money.ts";
 import { isBoundByHold } from "../../../data-path/pricing/charged-price.ts";
 import { formatCount, formatMoney, formatTime, spellOut } from "../format.ts";

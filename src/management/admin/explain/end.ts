@@ -1,5 +1,5 @@
 /** Sentence about the outcome of a request. */
-import { capScopeOf } from "../../../data-path/limits/spend-cap.ts";
+import { capScopeOf } from "../../../data-path/limits/errors/spend-cap.ts";
 import {
   describeExceeded,
   describeLimit,

@@ -12,8 +12,8 @@ import {
   reasonOf,
 } from "./explained-request.ts";
 import { explainEnd } from "./end.ts";
-import { REFUSAL_FIELDS } from "../../../data-path/limits/refusal-fields.ts";
-import { capScopeOf } from "../../../data-path/limits/spend-cap.ts";
+import { REFUSAL_FIELDS } from "../../../data-path/limits/errors/refusal-fields.ts";
+import { capScopeOf } from "../../../data-path/limits/errors/spend-cap.ts";
 import type { LimitSubject } from "../../../shared/contract/pages.ts";
 import { formatLimitPath } from "../../../shared/settings/limit-words.ts";
 

@@ -5,10 +5,14 @@
 import * as z from "zod";
 import { modelBody, modelListBody } from "../../../data-path/catalog/answer-schemas.ts";
 import { ERRORS, type ErrorCode } from "../../../shared/contract/errors.ts";
-import { keyStatus } from "../../../data-path/limits/key-status.ts";
-import { DEFAULT_REQUESTS, MAX_REQUESTS, requestList } from "../../../data-path/limits/request-list.ts";
-import { usageList } from "../../../data-path/limits/usage-list.ts";
-import { requestStatus } from "../../../data-path/limits/request-status.ts";
+import { keyStatus } from "../../../data-path/limits/reports/key-status.ts";
+import {
+  DEFAULT_REQUESTS,
+  MAX_REQUESTS,
+  requestList,
+} from "../../../data-path/limits/reports/request-list.ts";
+import { usageList } from "../../../data-path/limits/reports/usage-list.ts";
+import { requestStatus } from "../../../data-path/limits/reports/request-status.ts";
 import { errorBody } from "../schemas/fields.ts";
 import {
   describeError,

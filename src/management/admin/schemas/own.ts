@@ -3,7 +3,7 @@ import * as z from "zod";
 import { KEY_SETTINGS } from "../../../shared/settings/key.ts";
 import { record } from "../../../shared/settings/input-schemas.ts";
 import { changeShape, creationShape } from "../../../shared/settings/table.ts";
-import { keyStatus } from "../../../data-path/limits/key-status.ts";
+import { keyStatus } from "../../../data-path/limits/reports/key-status.ts";
 import { answer, count, input, named } from "./fields.ts";
 import type { KeyCreation } from "./key.ts";
 import { ownerReference } from "./owner.ts";

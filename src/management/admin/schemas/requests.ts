@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { requestStatus } from "../../../data-path/limits/request-status.ts";
+import { requestStatus } from "../../../data-path/limits/reports/request-status.ts";
 import { record, timestamp } from "../../../shared/settings/input-schemas.ts";
 import { answer, choice, count, moment, tagFilter, textOrNull } from "./fields.ts";
 import { filterNames, formerOwnerName, ownerIdFilter } from "./owner.ts";

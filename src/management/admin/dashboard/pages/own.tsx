@@ -1,5 +1,5 @@
 /** *Your keys*: a person's limits, keys, usage and recent requests; all that a member sees. */
-import type { KeyStatus } from "../../../../data-path/limits/key-status.ts";
+import type { KeyStatus } from "../../../../data-path/limits/reports/key-status.ts";
 import { AdminError } from "../../admin-error.ts";
 import { formatSumMoney } from "../../format.ts";
 import type { KeyHolder } from "../../principal.ts";

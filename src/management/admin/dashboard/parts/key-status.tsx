@@ -1,5 +1,5 @@
 /** Remaining caps and rates of an API key, and how to use it. For members and holders of keys. */
-import type { KeyStatus } from "../../../../data-path/limits/key-status.ts";
+import type { KeyStatus } from "../../../../data-path/limits/reports/key-status.ts";
 import { hasChat } from "../../../../shared/config/has-chat.ts";
 import { isReached, MICROCENTS_PER_CENT } from "../../../../shared/money/money.ts";
 import { describeLimit, labelLimit } from "../../../../shared/settings/limit-words.ts";

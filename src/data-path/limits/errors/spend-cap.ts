@@ -2,19 +2,25 @@
  * Error 402 of a reached hard cap: its scope, amount, spend and window, and what to do. Redis decides, in the
  * same step as the rest of an admission or of `openRecord`; this file only builds the error.
  */
-import { CAP_CODES, GatewayError } from "../../shared/contract/errors.ts";
-import { ceilCents, formatCents, isReached, remainingOfLimit, wholeCents } from "../../shared/money/money.ts";
-import { describeWindow, formatWindowEnd } from "../../shared/time/periods.ts";
-import type { DashboardAddress } from "../../shared/contract/pages.ts";
+import { CAP_CODES, GatewayError } from "../../../shared/contract/errors.ts";
+import {
+  ceilCents,
+  formatCents,
+  isReached,
+  remainingOfLimit,
+  wholeCents,
+} from "../../../shared/money/money.ts";
+import { describeWindow, formatWindowEnd } from "../../../shared/time/periods.ts";
+import type { DashboardAddress } from "../../../shared/contract/pages.ts";
 import {
   describeExceeded,
   describeLimit,
   describeReached,
   type NamedLimit,
   formatLimitPath,
-} from "../../shared/settings/limit-words.ts";
-import type { LimitPeriod } from "../../shared/settings/limits.ts";
-import { LIMIT_SCOPES, type LimitScope } from "../../shared/stored/decision.ts";
+} from "../../../shared/settings/limit-words.ts";
+import type { LimitPeriod } from "../../../shared/settings/limits.ts";
+import { LIMIT_SCOPES, type LimitScope } from "../../../shared/stored/decision.ts";
 
 /** Output limit that would fit, if the requested one does not. */
 export interface Affordable {

@@ -1,8 +1,8 @@
 /** Error 402 of a session whose cap is reached, with the texts of `spend-cap.ts`. */
-import { GatewayError } from "../../shared/contract/errors.ts";
-import { ceilCents, formatCents, isReached, wholeCents } from "../../shared/money/money.ts";
-import type { SessionFigures } from "../../shared/stored/settlement.ts";
-import type { Admission } from "./admission.ts";
+import { GatewayError } from "../../../shared/contract/errors.ts";
+import { ceilCents, formatCents, isReached, wholeCents } from "../../../shared/money/money.ts";
+import type { SessionFigures } from "../../../shared/stored/settlement.ts";
+import type { Admission } from "../admission.ts";
 import { type RequestedHold, describeAffordable, formatFigures } from "./spend-cap.ts";
 
 /**

@@ -1,10 +1,10 @@
 /** Errors for requests whose record was not opened, with the texts of admissions. */
-import { GatewayError } from "../../shared/contract/errors.ts";
-import type { DashboardAddress } from "../../shared/contract/pages.ts";
-import type { LimitScope } from "../../shared/stored/decision.ts";
-import { parseOwnerIds } from "../../shared/stored/owner-ids.ts";
-import type { OpenRecordResult } from "../../shared/stored/settlement.ts";
-import type { Admission } from "./admission.ts";
+import { GatewayError } from "../../../shared/contract/errors.ts";
+import type { DashboardAddress } from "../../../shared/contract/pages.ts";
+import type { LimitScope } from "../../../shared/stored/decision.ts";
+import { parseOwnerIds } from "../../../shared/stored/owner-ids.ts";
+import type { OpenRecordResult } from "../../../shared/stored/settlement.ts";
+import type { Admission } from "../admission.ts";
 import { createConcurrencyError } from "./concurrency-limit.ts";
 import { createSessionCapError } from "./session-cap.ts";
 import {

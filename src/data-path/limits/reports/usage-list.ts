@@ -1,12 +1,12 @@
 /** `GET /v1/usage`: what the key's requests used and cost, by day and model, newest day first. */
 import * as z from "zod";
-import { GatewayError } from "../../shared/contract/errors.ts";
-import { wholeCents } from "../../shared/money/money.ts";
-import { dayAt, isDay, monthAt } from "../../shared/time/calendar.ts";
-import { addDays, type DayRange, daysIn, MAX_DAYS } from "../../shared/time/day-range.ts";
-import { addFigures, NO_USAGE, type UsageFigures } from "../../shared/usage/usage-figures.ts";
-import type { UsageStore } from "../../shared/stored/reporting.ts";
-import type { Admission } from "./admission.ts";
+import { GatewayError } from "../../../shared/contract/errors.ts";
+import { wholeCents } from "../../../shared/money/money.ts";
+import { dayAt, isDay, monthAt } from "../../../shared/time/calendar.ts";
+import { addDays, type DayRange, daysIn, MAX_DAYS } from "../../../shared/time/day-range.ts";
+import { addFigures, NO_USAGE, type UsageFigures } from "../../../shared/usage/usage-figures.ts";
+import type { UsageStore } from "../../../shared/stored/reporting.ts";
+import type { Admission } from "../admission.ts";
 import { invalidParameter } from "./request-list.ts";
 
 const count = () => z.int().min(0);

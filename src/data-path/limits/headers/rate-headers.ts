@@ -1,23 +1,8 @@
-/** State of a key's bucket after a request, and the response headers that report it. */
-import { REMAINING_HEADER } from "../../shared/contract/header-names.ts";
-import type { TokenBucketState } from "../../shared/stored/token-rate.ts";
-import { TOKEN_LIMIT_TYPES, type TokenLimitType } from "../../shared/settings/token-limits.ts";
-import type { ProtocolName } from "../translation/client-protocol.ts";
-
-export interface RateState {
-  /** Requests per minute. */
-  readonly limit: number;
-  /** Capacity in whole requests. */
-  readonly capacity: number;
-  /** Whole requests left. */
-  readonly remaining: number;
-  /** Milliseconds until the bucket is full again. */
-  readonly resetMs: number;
-  /** Redis's time at the admission, Unix milliseconds. */
-  readonly timeMs: number;
-  /** Tightest token limit per minute of each type; empty if the key has none. */
-  readonly tokens: readonly TokenBucketState[];
-}
+/** Response headers with the state of a key's bucket. */
+import { REMAINING_HEADER } from "../../../shared/contract/header-names.ts";
+import { TOKEN_LIMIT_TYPES, type TokenLimitType } from "../../../shared/settings/token-limits.ts";
+import type { ProtocolName } from "../../translation/client-protocol.ts";
+import type { RateState } from "../admission.ts";
 
 /** Header names of one limit. Built once: building a name costs more than the rest of its header. */
 interface LimitNames {

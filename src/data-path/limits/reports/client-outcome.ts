@@ -1,7 +1,7 @@
 /** Response that the client of a recent request got, for all outcomes. */
-import { CAP_CODES, type ErrorCode, GatewayError } from "../../shared/contract/errors.ts";
-import type { AdmissionDecision } from "../../shared/stored/decision.ts";
-import type { RecentRequest } from "../../shared/stored/reporting.ts";
+import { CAP_CODES, type ErrorCode, GatewayError } from "../../../shared/contract/errors.ts";
+import type { AdmissionDecision } from "../../../shared/stored/decision.ts";
+import type { RecentRequest } from "../../../shared/stored/reporting.ts";
 
 export interface ClientOutcome {
   /** HTTP status; null if the request's worker died and another closed its record. */

@@ -1,6 +1,6 @@
 /** Reads what `GET /v1/key` reports, for the clients' endpoint and for the dashboard's page of the key's holder. */
-import { parseOwnerIds } from "../../shared/stored/owner-ids.ts";
-import type { Store } from "../../shared/stored/store.ts";
+import { parseOwnerIds } from "../../../shared/stored/owner-ids.ts";
+import type { Store } from "../../../shared/stored/store.ts";
 import { formatKeyStatus, type KeyStatus, type KeyStatusInput } from "./key-status.ts";
 
 export type KeyStatusStore = Pick<

@@ -3,9 +3,9 @@
  * final charge releases it. Endpoints that call no model need no slot, nor does a request whose body is still
  * arriving.
  */
-import { GatewayError } from "../../shared/contract/errors.ts";
-import { type DashboardAddress, formatChangeLink, ownerOfKey } from "../../shared/contract/pages.ts";
-import type { Admission } from "./admission.ts";
+import { GatewayError } from "../../../shared/contract/errors.ts";
+import { type DashboardAddress, formatChangeLink, ownerOfKey } from "../../../shared/contract/pages.ts";
+import type { Admission } from "../admission.ts";
 import { REFUSAL_FIELDS } from "./refusal-fields.ts";
 
 export function createConcurrencyError(

@@ -1,8 +1,13 @@
 /** Response headers with the rest of a request's caps, for agents that want to stop before they are rejected. */
-import { formatWindowEnd } from "../../shared/time/periods.ts";
-import { formatCents, MICROCENTS_PER_CENT, remainingOfLimit, wholeCents } from "../../shared/money/money.ts";
-import type { AdmittedCap, KnownKeyResult } from "../../shared/stored/admission.ts";
-import { isHiddenFromClients } from "./spend-cap.ts";
+import { formatWindowEnd } from "../../../shared/time/periods.ts";
+import {
+  formatCents,
+  MICROCENTS_PER_CENT,
+  remainingOfLimit,
+  wholeCents,
+} from "../../../shared/money/money.ts";
+import type { AdmittedCap, KnownKeyResult } from "../../../shared/stored/admission.ts";
+import { isHiddenFromClients } from "../errors/spend-cap.ts";
 
 type Header = readonly [name: string, value: string];
 

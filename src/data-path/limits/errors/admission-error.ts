@@ -1,16 +1,16 @@
 /** Errors for requests that an admission rejects. */
-import { clampRetryAfterSeconds, GatewayError } from "../../shared/contract/errors.ts";
+import { clampRetryAfterSeconds, GatewayError } from "../../../shared/contract/errors.ts";
 import {
   type DashboardAddress,
   formatChangeLink,
   formatOwnerPath,
   ownerOfKey,
-} from "../../shared/contract/pages.ts";
-import { formatTimeOrNull } from "../../shared/time/calendar.ts";
-import { requestsPerMinuteOf } from "../../shared/settings/key.ts";
-import type { KnownKeyResult } from "../../shared/stored/admission.ts";
-import type { LimitScope } from "../../shared/stored/decision.ts";
-import { type EndpointName, hasOutputLimit } from "../../shared/contract/endpoints.ts";
+} from "../../../shared/contract/pages.ts";
+import { formatTimeOrNull } from "../../../shared/time/calendar.ts";
+import { requestsPerMinuteOf } from "../../../shared/settings/key.ts";
+import type { KnownKeyResult } from "../../../shared/stored/admission.ts";
+import type { LimitScope } from "../../../shared/stored/decision.ts";
+import { type EndpointName, hasOutputLimit } from "../../../shared/contract/endpoints.ts";
 import { createConcurrencyError } from "./concurrency-limit.ts";
 import { REFUSAL_FIELDS } from "./refusal-fields.ts";
 import { createCapError } from "./spend-cap.ts";

@@ -1,8 +1,8 @@
 /** `GET /v1/requests`: the key's own recent requests, newest first. */
 import * as z from "zod";
-import { GatewayError } from "../../shared/contract/errors.ts";
-import { isRequestCursor } from "../store/requests/cursor.ts";
-import type { PageInput } from "../../shared/stored/page.ts";
+import { GatewayError } from "../../../shared/contract/errors.ts";
+import { isRequestCursor } from "../../store/requests/cursor.ts";
+import type { PageInput } from "../../../shared/stored/page.ts";
 import { requestStatus } from "./request-status.ts";
 
 export const DEFAULT_REQUESTS = 20;

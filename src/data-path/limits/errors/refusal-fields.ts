@@ -1,5 +1,5 @@
 /** Settings of an API key by the error code that they cause, with their names in the API and on the key's page. */
-import { KEY_SETTINGS, REQUEST_RATE } from "../../shared/settings/key.ts";
+import { KEY_SETTINGS, REQUEST_RATE } from "../../../shared/settings/key.ts";
 
 export const REFUSAL_FIELDS = {
   session_cap_reached: KEY_SETTINGS.sessionCapCents.apiName,

@@ -1,10 +1,10 @@
 /** Error 429 of a token limit per minute. */
-import { GatewayError } from "../../shared/contract/errors.ts";
-import { type DashboardAddress, formatChangeLink } from "../../shared/contract/pages.ts";
-import { nameOwner } from "../../shared/settings/limit-words.ts";
-import { nameTokenType } from "../../shared/settings/token-limits.ts";
+import { GatewayError } from "../../../shared/contract/errors.ts";
+import { type DashboardAddress, formatChangeLink } from "../../../shared/contract/pages.ts";
+import { nameOwner } from "../../../shared/settings/limit-words.ts";
+import { nameTokenType } from "../../../shared/settings/token-limits.ts";
 import { REFUSAL_FIELDS } from "./refusal-fields.ts";
-import type { KnownKeyResult } from "../../shared/stored/admission.ts";
+import type { KnownKeyResult } from "../../../shared/stored/admission.ts";
 
 /**
  * Builds the error: names the limit and when its level is above 0 again; the seconds equal `retry-after`,

@@ -1,14 +1,14 @@
 /** `GET /v1/key`: limits, spend and headroom of the client's own key, and what blocks it. */
 import * as z from "zod";
-import { isReached, wholeCents } from "../../shared/money/money.ts";
-import type { KeyRecord, OrganizationRecord } from "../../shared/stored/management.ts";
-import type { LimitReading, LimitStatus, SpendFigures } from "../../shared/stored/reporting.ts";
-import { dayAt, formatResetsAt, formatTimeOrNull } from "../../shared/time/calendar.ts";
-import { formatWindowEnd } from "../../shared/time/periods.ts";
-import { centsOf, LIMIT_KINDS, LIMIT_PERIODS } from "../../shared/settings/limits.ts";
-import type { AdmittedOwner } from "../../shared/stored/admission.ts";
-import { LIMIT_SCOPES, type LimitScope } from "../../shared/stored/decision.ts";
-import { TOKEN_LIMIT_ROWS, TOKEN_LIMIT_TYPES } from "../../shared/settings/token-limits.ts";
+import { isReached, wholeCents } from "../../../shared/money/money.ts";
+import type { KeyRecord, OrganizationRecord } from "../../../shared/stored/management.ts";
+import type { LimitReading, LimitStatus, SpendFigures } from "../../../shared/stored/reporting.ts";
+import { dayAt, formatResetsAt, formatTimeOrNull } from "../../../shared/time/calendar.ts";
+import { formatWindowEnd } from "../../../shared/time/periods.ts";
+import { centsOf, LIMIT_KINDS, LIMIT_PERIODS } from "../../../shared/settings/limits.ts";
+import type { AdmittedOwner } from "../../../shared/stored/admission.ts";
+import { LIMIT_SCOPES, type LimitScope } from "../../../shared/stored/decision.ts";
+import { TOKEN_LIMIT_ROWS, TOKEN_LIMIT_TYPES } from "../../../shared/settings/token-limits.ts";
 
 const cents = () => z.int();
 const capCents = () => z.int().nullable();

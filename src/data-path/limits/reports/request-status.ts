@@ -1,10 +1,10 @@
 /** `GET /v1/requests/{request_id}`: cost of one of the key's own recent requests, or why it was rejected. */
 import * as z from "zod";
-import { wholeCents } from "../../shared/money/money.ts";
-import { reportRecordedCost } from "../pricing/cost-report.ts";
-import { checkShape } from "../store/requests/facts.ts";
-import type { RecentRequest } from "../../shared/stored/reporting.ts";
-import { readTags } from "../../shared/usage/tags.ts";
+import { wholeCents } from "../../../shared/money/money.ts";
+import { reportRecordedCost } from "../../pricing/cost-report.ts";
+import { checkShape } from "../../store/requests/facts.ts";
+import type { RecentRequest } from "../../../shared/stored/reporting.ts";
+import { readTags } from "../../../shared/usage/tags.ts";
 import { clientOutcomeOf } from "./client-outcome.ts";
 
 const count = () => z.int().min(0);
