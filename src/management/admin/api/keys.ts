@@ -164,7 +164,7 @@ export async function readKeyFigures(
   return figuresOf(record);
 }
 
-export async function answerKeys(
+async function answerKeys(
   organizationId: string,
   query: PageQuery,
   owners: { readonly userId?: string; readonly groupId?: string },
@@ -251,6 +251,12 @@ async function answerOne(record: KeyRecord, services: ApiServices): Promise<ApiA
   };
 }
 
-export { change as changeKeyRoute, create as createKeyRoute, remove as deleteKeyRoute, show as showKeyRoute };
+export {
+  change as changeKeyRoute,
+  create as createKeyRoute,
+  list as listKeysRoute,
+  remove as deleteKeyRoute,
+  show as showKeyRoute,
+};
 
 export const keyRoutes = [create, list, show, change, remove];

@@ -60,12 +60,6 @@ function defineLimitRoute({ scope, summary, find }: LimitedOwner) {
   });
 }
 
-/** Describes the limits of a user over all keys, without the group's pool and the organization's limits. */
-export async function describeLimitsOfUser(organization: OrganizationRecord, user: UserRecord, store: Store) {
-  const { time, data } = await describeLimits(organization, await ownersOfUser(user, store), store);
-  return { time, data: data.filter(({ scope }) => scope === "user") };
-}
-
 async function describeLimits(organization: OrganizationRecord, owners: Owners, store: Store) {
   const { key, user, group } = owners;
   const ids = formatOwnerIds({ userId: user?.id ?? null, groupId: group?.id ?? null });
@@ -128,6 +122,12 @@ async function ownersOfUser(user: UserRecord, store: Store): Promise<Owners> {
   return { ...NO_OWNERS, user, group: ownersOf(user).group };
 }
 
+export const listUserLimitsRoute = defineLimitRoute({
+  scope: "user",
+  summary: "List every limit of the user, also its group's and the organization's.",
+  find: async (call, services) => ownersOfUser(await requireUser(call, services), services.store),
+});
+
 export const limitRoutes = [
   defineLimitRoute({
     scope: "organization",
@@ -139,11 +139,7 @@ export const limitRoutes = [
     summary: "List every limit of the key's requests.",
     find: async (call, services) => ownersOfKey(await requireKey(call, services), services.store),
   }),
-  defineLimitRoute({
-    scope: "user",
-    summary: "List every limit of the user, also its group's and the organization's.",
-    find: async (call, services) => ownersOfUser(await requireUser(call, services), services.store),
-  }),
+  listUserLimitsRoute,
   defineLimitRoute({
     scope: "group",
     summary: "List every limit of the group, also the organization's.",

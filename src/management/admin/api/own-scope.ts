@@ -4,8 +4,9 @@
  */
 import type * as z from "zod";
 import type { UserRecord } from "../../../shared/stored/owners.ts";
-import { KEY_SETTINGS } from "../../../shared/settings/key.ts";
+import { NO_AMOUNTS_OF_LIMIT } from "../../../data-path/limits/reports/key-status.ts";
 import { AdminError } from "../admin-error.ts";
+import type { limitList } from "../schemas/limit.ts";
 import type { explainedRequest } from "../schemas/requests.ts";
 import { requireKey } from "./keys.ts";
 import type { ApiServices, OrganizationCall, OrganizationRoute } from "./route.ts";
@@ -25,14 +26,14 @@ export async function requireSelf(
 
 export type Handle = OrganizationRoute["handleInOrganization"];
 
-/** Person's user, or the key that its holder signed in with. @throws AdminError 404 if the caller is neither. */
+/** Returns the person's user, or the key that its holder signed in with. @throws AdminError 404 if the caller is neither. */
 async function requireOwner(
   call: Pick<OrganizationCall, "principal" | "organization">,
   services: Pick<ApiServices, "store">,
-): Promise<{ readonly userId: string } | { readonly keyId: string }> {
+): Promise<{ readonly user_id: string } | { readonly key_id: string }> {
   const { principal } = call;
-  if (principal.type === "key") return { keyId: principal.keyId };
-  return { userId: (await requireSelf(call, services)).id };
+  if (principal.type === "key") return { key_id: principal.keyId };
+  return { user_id: (await requireSelf(call, services)).id };
 }
 
 /** Restricts a call to the caller's own keys. Another user's key gives the same response as a missing one. */
@@ -40,20 +41,30 @@ export function ofOwnKey(handle: Handle): Handle {
   return async (call, services) => {
     const owner = await requireOwner(call, services);
     const record = await requireKey(call, services);
-    const isOwn = "keyId" in owner ? record.id === owner.keyId : record.userId === owner.userId;
+    const isOwn = "key_id" in owner ? record.id === owner.key_id : record.userId === owner.user_id;
     if (!isOwn) throw new AdminError("key_not_found");
     return handle(call, services);
   };
 }
 
-/** Restricts a call to the caller's own requests, whatever its query names. */
-export function ofOwnRequests(handle: Handle): Handle {
+/** Restricts a call about a user, and a list by user or key, to the caller's own, whatever it names. */
+export function ofOwn(handle: Handle): Handle {
   return async (call, services) => {
     const owner = await requireOwner(call, services);
-    const own = "keyId" in owner ? { key_id: owner.keyId } : { [KEY_SETTINGS.userId.apiName]: owner.userId };
-    const query = { ...(call.query as object), ...own };
-    return handle({ ...call, query }, services);
+    const params = { ...call.params, user: "user_id" in owner ? owner.user_id : "" };
+    return handle({ ...call, params, query: { ...(call.query as object), ...owner } }, services);
   };
+}
+
+/** Restricts a call about a user's limits to the caller's own, without amounts that the organization hides. */
+export function ofOwnLimits(handle: Handle): Handle {
+  return ofOwn(async (call, services) => {
+    const answer = await handle(call, services);
+    const { time, data } = answer.body as z.output<typeof limitList>;
+    const hidden = call.organization.hideAmounts ? { ...NO_AMOUNTS_OF_LIMIT, raises: [] } : {};
+    const own = data.filter(({ scope }) => scope === "user").map((limit) => ({ ...limit, ...hidden }));
+    return { ...answer, body: { time, data: own } };
+  });
 }
 
 /** Restricts a call about one request to the caller's own. Another's gives the same response as a missing one. */
@@ -61,8 +72,8 @@ export function ofOwnRequest(handle: Handle): Handle {
   return async (call, services) => {
     const owner = await requireOwner(call, services);
     const answer = await handle(call, services);
-    const { key_id: keyId, user_id: userId } = answer.body as z.output<typeof explainedRequest>;
-    const isOwn = "keyId" in owner ? keyId === owner.keyId : userId === owner.userId;
+    const { key_id, user_id } = answer.body as z.output<typeof explainedRequest>;
+    const isOwn = "key_id" in owner ? key_id === owner.key_id : user_id === owner.user_id;
     if (!isOwn) throw new AdminError("request_not_found");
     return answer;
   };

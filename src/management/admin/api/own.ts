@@ -4,8 +4,9 @@
  * organization here, nor make or change a key so that it exceeds the organization's defaults for new keys and
  * the user's caps.
  */
+import type { z } from "zod";
 import { createKeySettings } from "./key-settings.ts";
-import { type Handle, ofOwnKey, ofOwnRequest, ofOwnRequests, requireSelf } from "./own-scope.ts";
+import { type Handle, ofOwn, ofOwnKey, ofOwnLimits, ofOwnRequest, requireSelf } from "./own-scope.ts";
 import { formatCents } from "../../../shared/money/money.ts";
 import {
   DEFAULT_REQUESTS_PER_MINUTE,
@@ -20,12 +21,10 @@ import type { KeyRecord, OrganizationRecord } from "../../../shared/stored/manag
 import { isProviderKey } from "../../../data-path/store/management/provider-keys.ts";
 import type { UserRecord } from "../../../shared/stored/owners.ts";
 import type { Page } from "../../../shared/stored/page.ts";
-import { NO_AMOUNTS_OF_LIMIT } from "../../../data-path/limits/reports/key-status.ts";
 import { readKeyStatus } from "../../../data-path/limits/reports/read-key-status.ts";
 import { formatOwnerIds } from "../../../shared/stored/owner-ids.ts";
 import { AdminError, invalidField } from "../admin-error.ts";
 import { MinuteLimit } from "../minute-limit.ts";
-import { keyPage, keyWithSecret } from "../schemas/key.ts";
 import { ownLimitList } from "../schemas/limit.ts";
 import {
   ownKeyChange,
@@ -41,15 +40,15 @@ import {
 import { KEY_ENTRIES } from "./format-key.ts";
 import { rotateKeyRoute } from "./key-secrets.ts";
 import {
-  answerKeys,
   changeKeyRoute,
   createKeyRoute,
   deleteKeyRoute,
+  listKeysRoute,
   referenceOf,
   requireKey,
   showKeyRoute,
 } from "./keys.ts";
-import { describeLimitsOfUser } from "./limits.ts";
+import { listUserLimitsRoute } from "./limits.ts";
 import { formatReference, readNamedOwners } from "./names.ts";
 import { countRequestsRoute } from "./request-counts.ts";
 import { listRequestsRoute, showRequestRoute } from "./requests.ts";
@@ -94,67 +93,35 @@ const show = defineOrganizationRoute({
   },
 });
 
-const limits = defineOrganizationRoute({
-  method: "GET",
-  path: `${ME}/limits`,
-  operationId: "listOwnLimits",
-  summary: "List your limits with their spend.",
-  member: true,
-  answers: { 200: ownLimitList },
-  handleInOrganization: async (call, services) => {
-    const { organization } = call;
-    const user = await requireSelf(call, services);
-    const { time, data } = await describeLimitsOfUser(organization, user, services.store);
-    const hidden = organization.hideAmounts ? { ...NO_AMOUNTS_OF_LIMIT, raises: [] } : {};
-    return { status: 200, body: { time, data: data.map((limit) => ({ ...limit, ...hidden })) } };
-  },
-});
-
-const list = defineOrganizationRoute({
-  method: "GET",
-  path: KEYS,
-  operationId: "listOwnKeys",
-  summary: "List your API keys, in the order of their creation.",
-  member: true,
-  query: ownKeyQuery,
-  answers: { 200: keyPage },
-  handleInOrganization: async (call, services) => {
-    const { id: userId } = await requireSelf(call, services);
-    return answerKeys(call.organization.id, call.query, { userId }, services.store);
-  },
-});
-
 /** By user, in this process: deleted keys leave records and usage rows. */
 const newKeys = new MinuteLimit(30);
 
-const create = defineOrganizationRoute({
-  method: "POST",
-  path: KEYS,
-  operationId: "createOwnKey",
-  summary: "Create an API key of yours, within the organization's defaults. `key` is shown only once.",
-  member: true,
-  body: ownKeyCreation,
-  answers: { 201: keyWithSecret },
-  handleInOrganization: async (call, services) => {
+/** Creates a key within the caller's bounds. */
+function withinBounds(handle: Handle): Handle {
+  return async (call, services) => {
     const { organization } = call;
+    const wanted = call.body as z.output<typeof ownKeyCreation>;
     const user = await requireSelf(call, services);
-    const settings = createKeySettings(call.body, organization.keyDefaults);
+    const settings = createKeySettings(wanted, organization.keyDefaults);
     requireTight(settings, await boundsOf(organization, user, services));
     const counted = await listCounted(organization, user, services);
     if (counted.length >= organization.maxOwnKeys) throw refuseMoreKeys(organization.maxOwnKeys);
     newKeys.take(user.id, Date.now(), "too_many_new_keys");
-    const body = { ...call.body, [KEY_SETTINGS.userId.apiName]: user.id };
-    const answer = await createKeyRoute.handleInOrganization({ ...call, body }, services);
+    const body = { ...wanted, [KEY_SETTINGS.userId.apiName]: user.id };
+    const answer = await handle({ ...call, body }, services);
     await keepWithin(call, user, (answer.body as { readonly id: string }).id, services);
     return answer;
-  },
-});
+  };
+}
 
-/** Creates the same route below `…/me`: same method, responses and handler, restricted to the caller. */
+/**
+ * Creates the same route below `…/me`: same method, responses and handler, restricted to the caller. `key`: the holder of
+ * an API key may read it as well; everything else needs a person.
+ */
 function ownRoute<Route extends OrganizationRoute, const Path extends string>(
   route: Route,
   scope: (handle: Handle) => Handle,
-  own: Pick<RouteDescription, "operationId" | "summary" | "query" | "body"> & { readonly path: Path },
+  own: Pick<RouteDescription, "operationId" | "summary" | "query" | "body" | "key"> & { readonly path: Path },
 ) {
   const { description: _description, otherMediaType: _media, ...shared }: OrganizationRoute = route;
   return {
@@ -163,15 +130,37 @@ function ownRoute<Route extends OrganizationRoute, const Path extends string>(
     method: route.method as Route["method"],
     answers: route.answers as Route["answers"],
     member: true as const,
-    // A holder of an API key may read what concerns the key; everything else needs a person.
-    ...(route.method === "GET" ? { key: true as const } : {}),
     handleInOrganization: scope(route.handleInOrganization),
   };
 }
 
+const limits = {
+  ...ownRoute(listUserLimitsRoute, ofOwnLimits, {
+    path: `${ME}/limits`,
+    operationId: "listOwnLimits",
+    summary: "List your limits with their spend.",
+  }),
+  answers: { 200: ownLimitList },
+} as const;
+
+const list = ownRoute(listKeysRoute, ofOwn, {
+  path: KEYS,
+  operationId: "listOwnKeys",
+  summary: "List your API keys, in the order of their creation.",
+  query: ownKeyQuery,
+});
+
+const create = ownRoute(createKeyRoute, withinBounds, {
+  path: KEYS,
+  operationId: "createOwnKey",
+  summary: "Create an API key of yours, within the organization's defaults. `key` is shown only once.",
+  body: ownKeyCreation,
+});
+
 const showOne = ownRoute(showKeyRoute, ofOwnKey, {
   path: ONE,
   operationId: "getOwnKey",
+  key: true,
   summary: "Show an API key of yours.",
 });
 
@@ -194,30 +183,34 @@ const remove = ownRoute(deleteKeyRoute, ofOwnKey, {
   summary: "Permanently delete an API key of yours.",
 });
 
-const showUsage = ownRoute(showUsageRoute, ofOwnRequests, {
+const showUsage = ownRoute(showUsageRoute, ofOwn, {
   path: `${ME}/usage`,
   operationId: "getOwnUsage",
+  key: true,
   summary: "Show what your requests of a month used and cost.",
   query: ownUsageQuery,
 });
 
-const listRequests = ownRoute(listRequestsRoute, ofOwnRequests, {
+const listRequests = ownRoute(listRequestsRoute, ofOwn, {
   path: `${ME}/requests`,
   operationId: "listOwnRequests",
+  key: true,
   summary: "List your recent requests, newest first.",
   query: ownRequestQuery,
 });
 
-const countRequests = ownRoute(countRequestsRoute, ofOwnRequests, {
+const countRequests = ownRoute(countRequestsRoute, ofOwn, {
   path: `${ME}/request-counts`,
   operationId: "countOwnRequests",
+  key: true,
   summary: "Count your recent requests over time and by filter.",
   query: ownRequestFilter,
 });
 
-const showRequest = ownRoute(showRequestRoute, (handle) => ofOwnRequests(ofOwnRequest(handle)), {
+const showRequest = ownRoute(showRequestRoute, (handle) => ofOwn(ofOwnRequest(handle)), {
   path: `${ME}/requests/{request}`,
   operationId: "getOwnRequest",
+  key: true,
   query: ownExplainedRequestQuery,
   summary: "Show a recent request of yours with checks, cost and explanation.",
 });

@@ -7,15 +7,16 @@ import { FirstRequest, formatHideable, Headroom, StatusLimits, Whom } from "../p
 import { OwnTable, pathOf, readUse, Use } from "./own-use.tsx";
 import { KEY_SETTINGS } from "../../../../shared/settings/key.ts";
 import { KeySnippets } from "./key-creation.tsx";
-import { NO_PROBLEMS, type Problems, readBody, limitLines } from "../form.ts";
+import { NO_PROBLEMS, type Problems, readBody } from "../form.ts";
 import { type PageAnswer, type PageCall, type PageRoute, showForm, showPage, submit } from "../page.ts";
 import { isProviderKey } from "../../../../data-path/store/management/provider-keys.ts";
 import { labelLimit } from "../../../../shared/settings/limit-words.ts";
-import { LimitRows } from "../parts/limit-rows.tsx";
 import { askFirst, CreationForm, isSure, Layout, Section } from "../parts/layout.tsx";
-import { Field, Form, ProblemSummary, ShownOnce, typedIn } from "../parts/fields.tsx";
+import { Form, ProblemSummary, ShownOnce } from "../parts/fields.tsx";
 import { State } from "../parts/inline.tsx";
 import type { RowTableColumns } from "../parts/table.tsx";
+import { KEY_FORM, textsOfForm } from "../setting-form.ts";
+import { SettingFields } from "../parts/setting-fields.tsx";
 import { readList } from "../read-lists.ts";
 import type { KeyView, KeyWithSecretView, OwnLimitView, OwnUserView } from "../views.ts";
 
@@ -24,6 +25,7 @@ const PATH = "/organizations/:organization/me";
 
 const { name, limits, note } = KEY_SETTINGS;
 const FORM = { [name.apiName]: "text", [limits.apiName]: "someLimits", [note.apiName]: "line" } as const;
+const ASKED = KEY_FORM.filter(({ path }) => path in FORM);
 
 /** Number of keys with limits shown. */
 const SHOWN_STATUSES = 10;
@@ -225,10 +227,6 @@ interface OwnCreationProps {
 }
 
 function OwnCreationForm({ page, currency, problems, isFirst }: OwnCreationProps) {
-  const typed = typedIn(page, problems);
-  const field = (row: { readonly apiName: string; readonly label: string; readonly hint?: string }) => (
-    <Field {...typed(row.apiName)} label={row.label} hint={row.hint} required={row === name} />
-  );
   return (
     <CreationForm
       page={page}
@@ -238,18 +236,13 @@ function OwnCreationForm({ page, currency, problems, isFirst }: OwnCreationProps
       action={`${pathOf(page)}/keys`}
       problems={<ProblemSummary problems={problems} fields={Object.keys(FORM)} />}
     >
-      {field(name)}
-      <LimitRows
-        name={limits.apiName}
-        label={limits.label}
-        value={limitLines(page.form, limits.apiName).join("\n")}
-        currency={currency}
+      <SettingFields
+        settings={ASKED}
+        texts={textsOfForm(ASKED, page.form)}
         problems={problems}
-        hint="Optional: a limit tighter than your own."
-        disabled={false}
-        canRaise={false}
+        currency={currency}
+        hints={{ [limits.apiName]: "Optional: a limit tighter than your own." }}
       />
-      {field(note)}
     </CreationForm>
   );
 }
