@@ -35,8 +35,21 @@ export function errorTypeOf(status: number): ErrorType {
   return TYPES[status] ?? "invalid_request_error";
 }
 
-interface ErrorDefinition {
-  readonly status: number;
+/** Checks of limits, which are the reasons in the metric of rejections; caps are counted by period. */
+export const LIMIT_CHECKS = ["bucket", "tokens", "concurrency", "session_cap", "buffers"] as const;
+export const CAP_CHECKS = ["key_cap", "user_cap", "group_cap", "organization_cap"] as const;
+
+type FailedCheck = (typeof LIMIT_CHECKS | typeof CAP_CHECKS)[number] | "model" | "size" | "guardrail";
+
+/** Failed check that rejects an admitted request, unless it is the body's; null: the error rejects none. */
+type ByStatus =
+  | { readonly status: 402 | 403 | 413 | 429; readonly check: FailedCheck | null }
+  | {
+      readonly status: 400 | 401 | 404 | 405 | 408 | 415 | 426 | 431 | 500 | 502 | 503 | 504;
+      readonly check?: FailedCheck;
+    };
+
+type ErrorDefinition = ByStatus & {
   /** Status on the messages routes, if the Anthropic protocol differs. */
   readonly messagesStatus?: number;
   /** Type, if it differs from that of its status. */
@@ -47,7 +60,7 @@ interface ErrorDefinition {
   readonly retryAfterSeconds?: number;
   /** True if the seconds are sent unchanged, not limited to what every SDK waits for. */
   readonly hasTrueRetryAfter?: true;
-}
+};
 
 export const ERRORS = {
   invalid_json: { status: 400, message: "The request body is not valid JSON." },
@@ -56,6 +69,7 @@ export const ERRORS = {
   unsupported_parameter: { status: 400, message: "The model doesn't support a field of the request." },
   model_not_found: {
     status: 400,
+    check: "model",
     message: "Unknown model. `GET /v1/models` lists the models that this API key can use.",
   },
   endpoint_not_available_for_model: { status: 400, message: "This model isn't available at this endpoint." },
@@ -70,58 +84,75 @@ export const ERRORS = {
   },
   hard_cap_reached: {
     status: 402,
+    check: "key_cap",
     message: "A hard cap of the API key is reached. Raise the cap on the API keys page.",
   },
   user_hard_cap_reached: {
     status: 402,
+    check: "user_cap",
     message: "A hard cap of the API key's user is reached. Raise the cap on the Users page.",
   },
   group_hard_cap_reached: {
     status: 402,
+    check: "group_cap",
     message: "A hard cap of the API key's group is reached. Raise the cap on the Groups page.",
   },
   org_hard_cap_reached: {
     status: 402,
+    check: "organization_cap",
     message: "A hard cap of the organization is reached. Raise it in the organization's inference settings.",
   },
   session_cap_reached: {
     status: 402,
+    check: "session_cap",
     message:
       "The cap of the request's session is reached. Raise the session cap of the key or organization, or end this run.",
   },
   key_disabled: {
     status: 403,
+    check: null,
     message: "This API key is disabled. Enable it on the API keys page, or use another key.",
   },
   key_expired: {
     status: 403,
+    check: null,
     message: "This API key has expired. Extend it on the API keys page, or use another key.",
   },
   user_disabled: {
     status: 403,
+    check: null,
     message: "The user of this API key is disabled. Ask an admin of your organization to enable the user.",
   },
   organization_suspended: {
     status: 403,
+    check: null,
     message: "The organization of this API key is suspended. Contact the operator of this gateway.",
   },
   identity_not_allowed: {
     status: 403,
+    check: null,
     message:
       "Your token is valid, but its user can't use this gateway. Contact the operator of this gateway.",
   },
   model_not_allowed: {
     status: 403,
+    check: "model",
     message: "This API key can't use this model. `GET /v1/models` lists the models that it can use.",
   },
   model_not_available_in_currency: {
     status: 403,
+    check: "model",
     message:
       "This model has no price in the organization's billing currency. `GET /v1/models` lists the models that have one.",
   },
-  guardrail_blocked: { status: 403, message: "A guardrail of this gateway blocked the request." },
+  guardrail_blocked: {
+    status: 403,
+    check: "guardrail",
+    message: "A guardrail of this gateway blocked the request.",
+  },
   upgrade_not_supported: {
     status: 403,
+    check: null,
     message: "Protocol upgrades aren't supported. Send the request over plain HTTP/1.1 or HTTP/2.",
   },
   websocket_not_supported: {
@@ -148,6 +179,7 @@ export const ERRORS = {
   },
   request_too_large: {
     status: 413,
+    check: "size",
     message: "The request body is larger than this gateway accepts. Send a smaller one.",
   },
   unsupported_media_type: {
@@ -156,22 +188,26 @@ export const ERRORS = {
   },
   rate_limit_exceeded: {
     status: 429,
+    check: "bucket",
     message: "The rate limit of the API key is reached. Try again after the time in `Retry-After`.",
     retryAfterSeconds: 1,
   },
   token_rate_limit_exceeded: {
     status: 429,
+    check: "tokens",
     message: "A limit of tokens per minute is reached. Try again after the time in `Retry-After`.",
     retryAfterSeconds: 1,
     hasTrueRetryAfter: true,
   },
   concurrency_limit_exceeded: {
     status: 429,
+    check: "concurrency",
     message: "The API key's limit of concurrent requests is reached. Try again when one has ended.",
     retryAfterSeconds: 1,
   },
   buffer_limit_exceeded: {
     status: 429,
+    check: "buffers",
     message:
       "The API key has reached its share of the gateway's memory. Try again when one of its requests has ended, or send smaller bodies.",
     retryAfterSeconds: 1,
@@ -221,6 +257,7 @@ export const ERRORS = {
   },
   gateway_overloaded: {
     status: 503,
+    check: "size",
     type: "overloaded_error",
     message: "The gateway is out of memory for request bodies. Try again in a moment.",
     retryAfterSeconds: 1,
@@ -237,6 +274,12 @@ export const ERRORS = {
 } as const satisfies Record<string, ErrorDefinition>;
 
 export type ErrorCode = keyof typeof ERRORS;
+
+/** Returns the check that an error reports as failed. */
+export function failedCheckOf(code: ErrorCode): FailedCheck | "body" {
+  const { check }: ErrorDefinition = ERRORS[code];
+  return check ?? "body";
+}
 
 /** Error code of a reached cap, by scope; names of checks and labels of metrics are made of the scope. */
 export const CAP_CODES = {

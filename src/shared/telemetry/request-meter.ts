@@ -1,5 +1,12 @@
 /** Metrics and log line of each request, written once at its end. */
-import { CAP_CODES, type OwnCode } from "../contract/errors.ts";
+import {
+  CAP_CHECKS,
+  type ErrorCode,
+  ERRORS,
+  failedCheckOf,
+  LIMIT_CHECKS,
+  type OwnCode,
+} from "../contract/errors.ts";
 import { LIMIT_PERIODS, type LimitPeriod } from "../settings/limits.ts";
 import { TOKEN_KINDS, TOKEN_NAMES, type TokenUsage } from "../usage/token-usage.ts";
 import type { Metrics } from "./metrics.ts";
@@ -73,17 +80,11 @@ interface ChargedSeries {
 
 /** Number of organizations per worker with a label; others count as `other`. */
 export const MAX_ORGANIZATION_LABELS = 100;
-const REFUSALS: ReadonlyMap<OwnCode, string> = new Map([
-  ["rate_limit_exceeded", "bucket"],
-  ["token_rate_limit_exceeded", "tokens"],
-  ["concurrency_limit_exceeded", "concurrency"],
-  ["session_cap_reached", "session_cap"],
-  ["buffer_limit_exceeded", "buffers"],
+/** Periods by which rejections are counted, by failed check. */
+const COUNTED_PERIODS = new Map<string, readonly string[]>([
+  ...LIMIT_CHECKS.map((check) => [check, [""]] as const),
+  ...CAP_CHECKS.map((check) => [check, LIMIT_PERIODS] as const),
 ]);
-/** Codes of caps, which are counted by period. */
-const CAP_REFUSALS: ReadonlyMap<OwnCode, string> = new Map(
-  Object.entries(CAP_CODES).map(([scope, code]) => [code, `${scope}_cap`]),
-);
 /** `gen_ai.operation.name` of OpenTelemetry, if it is not `chat`. */
 const OPERATIONS: ReadonlyMap<string, string> = new Map([
   ["embeddings", "embeddings"],
@@ -117,12 +118,11 @@ export class RequestMeter {
   constructor(options: RequestMeterOptions) {
     this.#options = options;
     const { refusals, authz, requestBody, chunk } = options.metrics;
-    for (const [code, reason] of REFUSALS) {
-      this.#refusals.set(code, refusals.series({ reason, period: "" }));
-    }
-    for (const [code, reason] of CAP_REFUSALS) {
-      for (const period of LIMIT_PERIODS) {
-        this.#refusals.set(`${code} ${period}`, refusals.series({ reason, period }));
+    for (const code of Object.keys(ERRORS) as ErrorCode[]) {
+      const reason = failedCheckOf(code);
+      for (const period of COUNTED_PERIODS.get(reason) ?? []) {
+        const name = period === "" ? code : `${code} ${period}`;
+        this.#refusals.set(name, refusals.series({ reason, period }));
       }
     }
     this.#authz = authz.series({});

@@ -109,7 +109,7 @@ function createRateLimitError(
   const perMinute = requestsPerMinuteOf(key);
   const rate = `${perMinute} ${kind}${perMinute === 1 ? "request" : "requests"} per minute`;
   const owner = ownerOfKey({ organizationId: organization.id, keyId: key.id });
-  const change = formatChangeLink(dashboard, owner, REFUSAL_FIELDS.rate_limit_exceeded);
+  const change = formatChangeLink(dashboard, owner, REFUSAL_FIELDS.rate_limit_exceeded.field);
   return new GatewayError("rate_limit_exceeded", {
     message: `Rate limit of ${rate} for API key "${key.name}" reached. Try again in ${seconds} ${seconds === 1 ? "second" : "seconds"}.${change}`,
     retryAfterSeconds: seconds,

@@ -13,7 +13,11 @@ export function createConcurrencyError(
   limit: number | null,
   dashboard: DashboardAddress,
 ): GatewayError {
-  const change = formatChangeLink(dashboard, ownerOfKey(key), REFUSAL_FIELDS.concurrency_limit_exceeded);
+  const change = formatChangeLink(
+    dashboard,
+    ownerOfKey(key),
+    REFUSAL_FIELDS.concurrency_limit_exceeded.field,
+  );
   const requests = limit === 1 ? "request" : "requests";
   return new GatewayError("concurrency_limit_exceeded", {
     message: `API key "${key.keyName}" has reached its limit of ${limit} concurrent ${requests}. Try again when one has ended.${change}`,

@@ -1,11 +1,14 @@
-/** Settings of an API key by the error code that they cause, with their names in the API and on the key's page. */
+/** Settings of an API key by the error code that they cause: name in the API and on the key's page, and the link's label. */
 import { KEY_SETTINGS, REQUEST_RATE } from "../../../shared/settings/key.ts";
 
 export const REFUSAL_FIELDS = {
-  session_cap_reached: KEY_SETTINGS.sessionCapCents.apiName,
-  rate_limit_exceeded: REQUEST_RATE.apiName,
-  token_rate_limit_exceeded: KEY_SETTINGS.tokensPerMinute.apiName,
-  concurrency_limit_exceeded: KEY_SETTINGS.maxConcurrentRequests.apiName,
-  key_expired: KEY_SETTINGS.expiresAtMs.apiName,
-  model_not_allowed: KEY_SETTINGS.allowedModels.apiName,
+  session_cap_reached: { field: KEY_SETTINGS.sessionCapCents.apiName, label: "Change this cap" },
+  rate_limit_exceeded: { field: REQUEST_RATE.apiName, label: "Change this rate" },
+  token_rate_limit_exceeded: { field: KEY_SETTINGS.tokensPerMinute.apiName, label: "Change this limit" },
+  concurrency_limit_exceeded: {
+    field: KEY_SETTINGS.maxConcurrentRequests.apiName,
+    label: "Change this limit",
+  },
+  key_expired: { field: KEY_SETTINGS.expiresAtMs.apiName, label: "Change its expiry" },
+  model_not_allowed: { field: KEY_SETTINGS.allowedModels.apiName, label: "Choose this key's models" },
 } as const;

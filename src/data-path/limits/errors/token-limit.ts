@@ -17,7 +17,7 @@ export function createTokenLimitError(result: KnownKeyResult, dashboard: Dashboa
   const name = result[scope]?.name ?? "";
   const ownerId = scope === "user" || scope === "group" ? (result[scope]?.id ?? null) : null;
   const owner = { scope, organizationId: result.organization.id, keyId: result.key.id, ownerId };
-  const change = formatChangeLink(dashboard, owner, REFUSAL_FIELDS.token_rate_limit_exceeded);
+  const change = formatChangeLink(dashboard, owner, REFUSAL_FIELDS.token_rate_limit_exceeded.field);
   const rate = `${limit} ${nameTokenType(type, limit)} per minute`;
   return new GatewayError("token_rate_limit_exceeded", {
     message: `Rate limit of ${rate} for ${nameOwner({ scope, name })} reached. Try again in ${seconds} ${seconds === 1 ? "second" : "seconds"}.${change}`,

@@ -46,18 +46,15 @@ interface Action {
   readonly path: string;
 }
 
-/** Returns the field of a setting on the key's page. */
-const fieldOf = (code: keyof typeof REFUSAL_FIELDS): string => `/keys/{key}#${REFUSAL_FIELDS[code]}`;
-
 /** Actions by error code, on the key's page or another page of the organization. */
 const ACTIONS: Readonly<Record<string, { readonly label: string; readonly page: string }>> = {
-  session_cap_reached: { label: "Change this cap", page: fieldOf("session_cap_reached") },
-  rate_limit_exceeded: { label: "Change this rate", page: fieldOf("rate_limit_exceeded") },
-  token_rate_limit_exceeded: { label: "Change this limit", page: fieldOf("token_rate_limit_exceeded") },
-  concurrency_limit_exceeded: { label: "Change this limit", page: fieldOf("concurrency_limit_exceeded") },
+  ...Object.fromEntries(
+    Object.entries(REFUSAL_FIELDS).map(([code, { label, field }]) => [
+      code,
+      { label, page: `/keys/{key}#${field}` },
+    ]),
+  ),
   key_disabled: { label: "Enable this key", page: "/keys/{key}" },
-  key_expired: { label: "Change its expiry", page: fieldOf("key_expired") },
-  model_not_allowed: { label: "Choose this key's models", page: fieldOf("model_not_allowed") },
   model_not_found: { label: "See the models", page: "/models" },
   model_not_available_in_currency: { label: "See the models and their prices", page: "/models" },
 };
