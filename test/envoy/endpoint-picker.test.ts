@@ -72,7 +72,9 @@ beforeAll(async () => {
   picker.choose = () => endpoints[0] ?? null;
   await waitFor("an answer by the picker's choice", async () => (await ask("{}")).status === 200);
 }, 60_000);
-beforeEach(() => {
+beforeEach(async () => {
+  // A check of the configuration takes seconds on a slow machine, in which the stand-in answers no health check.
+  await edge.waitForSidecar("healthy");
   edge.sidecar.reset();
   edge.upstream.reset();
   for (const server of servers) server.reset();
