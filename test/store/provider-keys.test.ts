@@ -1,9 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  isProviderKey,
-  isProviderKeyHash,
-  providerKeyHash,
-} from "../../src/data-path/store/management/provider-keys.ts";
+import { isProviderKeyHash, providerKeyHash } from "../../src/data-path/store/management/provider-keys.ts";
+import { isProviderKey } from "../../src/shared/stored/management.ts";
 import { addTestUser, createTestOrganization, KEY, withTestStore } from "./fixture.ts";
 
 const test = withTestStore();

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createId } from "../../src/data-path/store/ids.ts";
-import { SESSION_IDLE_MS, SESSION_MS } from "../../src/data-path/store/management/sessions.ts";
+import { SESSION_IDLE_MS } from "../../src/data-path/store/management/sessions.ts";
 import { ownSessionsKey, sessionKey, sessionListKey } from "../../src/data-path/store/redis/keys.ts";
-import type { PersonHolder } from "../../src/shared/stored/sessions.ts";
+import { type PersonHolder, SESSION_MS } from "../../src/shared/stored/sessions.ts";
 import { connectStore, type StoreUnderTest, withTestStore } from "./fixture.ts";
 
 const under = withTestStore();

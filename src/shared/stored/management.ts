@@ -25,6 +25,14 @@ export interface KeyRecord extends KeySettings, StoredRecord {
   readonly formerKeyUntilMs: number | null;
 }
 
+/** Starts the display text of keys without a secret, and their text in place of a hash. */
+export const PROVIDER_KEY_PREFIX = "jwt:";
+
+/** Returns whether a key has no secret, because it counts the requests that a user sends with a provider's tokens. */
+export function isProviderKey({ display }: Pick<KeyRecord, "display">): boolean {
+  return display.startsWith(PROVIDER_KEY_PREFIX);
+}
+
 /** Stored form of a key or token, without its secret. */
 export interface HashedKey {
   /** SHA-256, 64 lower-case hexadecimal digits. */

@@ -11,6 +11,9 @@ export type SessionHolder =
   | { readonly type: "key"; readonly keyHash: string; readonly organizationId: string }
   | PersonHolder;
 
+/** Maximum lifetime of a session, even if it is used. */
+export const SESSION_MS = 24 * 3_600_000;
+
 export const PERSON_ROLES = ["operator", "admin", "viewer", "member"] as const;
 
 export type PersonRole = (typeof PERSON_ROLES)[number];

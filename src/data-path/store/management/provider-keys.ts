@@ -5,30 +5,24 @@
 import { isId } from "../ids.ts";
 import { ownerKey } from "../redis/keys.ts";
 import { type Operations, storeOf } from "../run.ts";
-import type { KeyRecord, ProviderKeyStore } from "../../../shared/stored/management.ts";
+import { PROVIDER_KEY_PREFIX, type ProviderKeyStore } from "../../../shared/stored/management.ts";
 import { insertKey, keyOperations } from "./api-keys.ts";
 
-const PREFIX = "jwt:";
 /** Attempts if the key is deleted between the look-up and the read of the record. */
 const ATTEMPTS = 5;
 
 /** Returns the text that replaces the hash of a secret. */
 export function providerKeyHash(keyId: string): string {
-  return PREFIX + keyId;
+  return PROVIDER_KEY_PREFIX + keyId;
 }
 
 export function isProviderKeyHash(hash: string): boolean {
-  return hash.startsWith(PREFIX);
+  return hash.startsWith(PROVIDER_KEY_PREFIX);
 }
 
 /** Returns the display text in place of a key's first and last characters, also used as the key's name. */
 export function displayProviderKey(provider: string): string {
-  return PREFIX + provider;
-}
-
-/** Returns whether a key has no secret. */
-export function isProviderKey({ display }: Pick<KeyRecord, "display">): boolean {
-  return display.startsWith(PREFIX);
+  return PROVIDER_KEY_PREFIX + provider;
 }
 
 export const createProviderKeyStore = storeOf<ProviderKeyStore>({

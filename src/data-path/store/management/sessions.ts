@@ -11,6 +11,7 @@ import { ownSessionsKey, knownRoleKey, sessionKey, sessionListKey } from "../red
 import { type Operations, storeOf } from "../run.ts";
 import {
   PERSON_ROLES,
+  SESSION_MS,
   type SessionHolder,
   type SessionRecord,
   type SessionStore,
@@ -18,8 +19,6 @@ import {
 
 /** Idle time after which a session ends. */
 export const SESSION_IDLE_MS = 8 * 3_600_000;
-/** Maximum lifetime of a session, even if it is used. */
-export const SESSION_MS = 24 * 3_600_000;
 /** Precision of the time of last use, so that one write per minute is enough. */
 const SEEN_MS = 60_000;
 /** Sessions of one person or token; more end the oldest of the same holder. */

@@ -1,10 +1,17 @@
 /** `…/alerts`: fired alerts, the state of their deliveries, and redelivery. */
+import type { z } from "zod";
+import { checkInput } from "../http/check-input.ts";
+import { formatOwnerIds } from "../../../shared/stored/owner-ids.ts";
+import type { Store } from "../../../shared/stored/store.ts";
+import type { LimitStatus } from "../../../shared/stored/reporting.ts";
+import { findLimitKind } from "../../alerts/alert-names.ts";
 import { alertTypeOf, formatAlertData } from "../../alerts/alert-event.ts";
 import { pathOf } from "../../alerts/alert-words.ts";
 import { listWebhooks } from "../../alerts/webhooks.ts";
 import { formatTimeOrNull } from "../../../shared/time/calendar.ts";
 import {
   type AlertChannel,
+  type AlertRecord,
   deliveryOf,
   type DeliveryState,
   type ListedAlert,
@@ -16,17 +23,18 @@ import { isInStreams } from "../../../data-path/store/requests/cursor.ts";
 import { pageQuery, STREAM_CURSOR } from "../schemas/page.ts";
 import { readerOf } from "../principal.ts";
 import { answerList, parsePage } from "./answers.ts";
-import { defineOrganizationRoute } from "./route.ts";
+import { type ApiServices, defineOrganizationRoute } from "./route.ts";
 import { listWords } from "../../../shared/text/list-words.ts";
 
 const PATH = "/api/organizations/{organization}/alerts";
+const QUERY = pageQuery(STREAM_CURSOR, isInStreams);
 
 const list = defineOrganizationRoute({
   method: "GET",
   path: PATH,
   operationId: "listAlerts",
   summary: "List alerts with the state of each delivery, newest first: about 10,000.",
-  query: pageQuery(STREAM_CURSOR, isInStreams),
+  query: QUERY,
   answers: { 200: alertPage },
   handleInOrganization: async ({ organization, query, principal }, { store, dashboardUrl = null }) => {
     const { id, notifications } = organization;
@@ -63,8 +71,7 @@ const redeliver = defineOrganizationRoute({
   answers: { 202: alert },
   handleInOrganization: async ({ organization, params, body }, { store, dashboardUrl = null }) => {
     const alertId = params["alert"] ?? "";
-    const found = await store.findAlert(organization.id, alertId);
-    if (found === null) throw new AdminError("alert_not_found");
+    const found = await requireAlert(store, organization.id, alertId);
     await store.redeliverAlert(found, chooseChannels(organization, found, body.channels));
     const now = (await store.findAlert(organization.id, alertId)) ?? found;
     return { status: 202, body: formatAlert(now, dashboardUrl) };
@@ -117,6 +124,61 @@ function formatDelivery(delivery: DeliveryState) {
     last_attempt_at: formatTimeOrNull(delivery.lastAttemptAtMs),
     next_attempt_at: formatTimeOrNull(delivery.nextAttemptAtMs),
   };
+}
+
+/** Alerts before one among which those of the same limit are found. */
+export const LOOKED_AT = 200;
+
+/** Reads a page as the call does, but with whole messages. */
+export function readAlerts({ store }: ApiServices, organizationId: string, wanted: z.input<typeof QUERY>) {
+  const page = parsePage(checkInput(QUERY, wanted));
+  return store.listAlerts(organizationId, { ...page, wholeMessages: true });
+}
+
+/** Reads an alert and those before it. @throws AdminError 404 */
+export async function readAlert({ store }: ApiServices, organizationId: string, alertId: string) {
+  const alert = await requireAlert(store, organizationId, alertId);
+  const after = `${alert.firedAtMs + 1}-0`;
+  return { alert, items: (await store.listAlerts(organizationId, { limit: LOOKED_AT, after })).items };
+}
+
+async function requireAlert(store: Store, organizationId: string, alertId: string): Promise<ListedAlert> {
+  const alert = await store.findAlert(organizationId, alertId);
+  if (alert === null) throw new AdminError("alert_not_found");
+  return alert;
+}
+
+/** Finds the limit of an alert now; null: removed, or its owner was deleted. */
+export type LimitNow = (alert: AlertRecord) => LimitStatus | null;
+
+/** Reads the limits of each owner once. */
+export async function readLimitsNow(
+  { store }: ApiServices,
+  organizationId: string,
+  alerts: readonly AlertRecord[],
+): Promise<LimitNow> {
+  const limited = alerts.filter((alert) => findLimitKind(alert) !== null);
+  const owners = new Map(limited.map((alert) => [ownerOf(alert), alert]));
+  const read = await Promise.all(
+    [...owners].map(async ([owner, { scope, keyId, ownerId }]) => {
+      const ids = formatOwnerIds({
+        userId: scope === "user" ? ownerId : null,
+        groupId: scope === "group" ? ownerId : null,
+      });
+      const { limits } = await store.readLimits(organizationId, { keyId, owners: ids });
+      return [owner, limits.filter((limit) => limit.scope === scope)] as const;
+    }),
+  );
+  const limitsOf = new Map(read);
+  return (alert) => {
+    const kind = findLimitKind(alert);
+    const limits = limitsOf.get(ownerOf(alert)) ?? [];
+    return limits.find((limit) => limit.period === alert.period && limit.kind === kind) ?? null;
+  };
+}
+
+function ownerOf({ scope, keyId, ownerId }: AlertRecord): string {
+  return `${scope} ${keyId ?? ownerId ?? ""}`;
 }
 
 export const alertRoutes = [list, markRead, redeliver];

@@ -1,6 +1,6 @@
 /** Rotation of a key's secret and revocation of all keys, for leaked secrets. */
 import { createKey, displayKey, hashKey } from "../../../data-path/auth/key-format.ts";
-import { isProviderKey } from "../../../data-path/store/management/provider-keys.ts";
+import { isProviderKey } from "../../../shared/stored/management.ts";
 import { AdminError } from "../admin-error.ts";
 import { expectVersion, formatETag } from "../http/etag.ts";
 import { keyRotation, keyWithSecret, revocation } from "../schemas/key.ts";

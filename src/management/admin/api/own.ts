@@ -17,8 +17,7 @@ import {
 } from "../../../shared/settings/key.ts";
 import { limitsOfMember } from "../../../shared/settings/limit-settings.ts";
 import { type Limit, LIMIT_PERIODS, type LimitPeriod } from "../../../shared/settings/limits.ts";
-import type { KeyRecord, OrganizationRecord } from "../../../shared/stored/management.ts";
-import { isProviderKey } from "../../../data-path/store/management/provider-keys.ts";
+import { isProviderKey, type KeyRecord, type OrganizationRecord } from "../../../shared/stored/management.ts";
 import type { UserRecord } from "../../../shared/stored/owners.ts";
 import type { Page } from "../../../shared/stored/page.ts";
 import { readKeyStatus } from "../../../data-path/limits/reports/read-key-status.ts";

@@ -3,7 +3,7 @@ import { formatLimitPath, nameLimit } from "../../../shared/settings/limit-words
 import type { ListedAlert } from "../../../shared/stored/alerts.ts";
 import { formatLimit, formatMoney, formatTime } from "../format.ts";
 import { DAY_MS } from "../../../shared/time/calendar.ts";
-import { JUDGED_REQUESTS } from "./recent-requests.ts";
+import { JUDGED_REQUESTS } from "../api/recent-requests.ts";
 import {
   type Attention,
   describeReachedOf,

@@ -7,7 +7,7 @@
 import type { Context } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import type { CookieOptions } from "hono/utils/cookie";
-import { SESSION_MS } from "../../../data-path/store/management/sessions.ts";
+import { SESSION_MS } from "../../../shared/stored/sessions.ts";
 
 /** Time to complete a sign-in at the provider. */
 const TRANSACTION_SECONDS = 900;

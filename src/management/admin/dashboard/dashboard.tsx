@@ -11,7 +11,13 @@ import { requireAccess } from "../api/run-route.ts";
 import { convertError } from "../convert-error.ts";
 import { type Journal, recordEnd, recordProgramStart } from "../identity/record-sign-in.ts";
 import { isOnlyOwn, type Principal } from "../principal.ts";
-import { answerMarkup, type PageAnswer, type PageCall, type PageRoute } from "./page.ts";
+import {
+  answerMarkup,
+  type OrganizationPageCall,
+  type PageAnswer,
+  type PageCall,
+  type PageRoute,
+} from "./page.ts";
 import { addAssets } from "./assets.ts";
 import { createCallApi } from "./call-api.ts";
 import { SESSION } from "./cookies.ts";
@@ -91,7 +97,7 @@ async function answerPage(
     unsent = null;
     // Checked before reading the form: an unauthorized caller gets that error, not validation errors.
     requireAccess(route, principal);
-    return formatAnswer(context, await run(route, page));
+    return formatAnswer(context, await run(route, page, options));
   } catch (thrown) {
     const error = convertError(thrown, route.method === "POST" && unsent === null);
     if (error.status >= 500) {
@@ -106,11 +112,13 @@ async function answerPage(
   }
 }
 
-function run(route: PageRoute, page: PageCall): Promise<PageAnswer> {
+function run(route: PageRoute, page: PageCall, options: AdminAppOptions): Promise<PageAnswer> {
   if ("run" in route) return route.run(page);
   const { organization } = page;
   if (organization === null) throw new TypeError(`${route.path} names no organization`);
-  return route.runInOrganization({ ...page, organization, base: `/organizations/${organization.id}` });
+  const { id } = organization;
+  const read: OrganizationPageCall["read"] = (of, wanted) => of(options, id, wanted);
+  return route.runInOrganization({ ...page, organization, base: `/organizations/${id}`, read });
 }
 
 async function createPage(

@@ -11,7 +11,7 @@ import type { LimitScope } from "../../../shared/stored/decision.ts";
 import { formatCount, formatCountOf, formatLimit, formatTime } from "../format.ts";
 import { nameReset, standingOf } from "./limit-words.ts";
 import { fieldOfOwner } from "./owner-texts.ts";
-import type { RecentFindings, StoppedRequests } from "./recent-requests.ts";
+import type { RecentFindings, StoppedRequests } from "../api/recent-requests.ts";
 import type { GroupView, LimitFiguresView, LimitView, OrganizationView } from "./views.ts";
 
 /** Item that needs attention, with the page where it can be resolved. */

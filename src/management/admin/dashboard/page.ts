@@ -1,5 +1,5 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
-import type { Access } from "../api/route.ts";
+import type { Access, ApiServices } from "../api/route.ts";
 import type { Catalog } from "../../../data-path/catalog/catalog.ts";
 import type { AdminAppOptions } from "../app-options.ts";
 import type { ReportTurns } from "../report-turns.ts";
@@ -13,11 +13,8 @@ import type { Context } from "hono";
 /** JSX ready to be sent. */
 export type Markup = JSX.Element;
 
-/**
- * Everything that pages read in addition to the API's calls: settings, models and open exports of this process. `store`
- * is only for alerts and the findings of *Overview*, which no call has.
- */
-export interface PageOptions extends Pick<AdminAppOptions, "contact" | "email" | "examine" | "store"> {
+/** Everything that pages read in addition to the API's calls: settings, models and open exports of this process. */
+export interface PageOptions extends Pick<AdminAppOptions, "contact" | "email" | "examine"> {
   /** For keys whose holders may not read the whole catalog, and secrets that are shown once, whatever fails. */
   readonly listModels: Catalog["listFor"];
   readonly openExport: ReportTurns["openExport"];
@@ -60,6 +57,11 @@ export interface OrganizationPageCall extends PageCall {
   readonly organization: OrganizationView;
   /** Start of its pages' paths: "/organizations/org_…". */
   readonly base: string;
+  /** Runs a function of the API that has no public call, for the organization, which a call has returned before. */
+  readonly read: <Wanted, Read>(
+    of: (services: ApiServices, organizationId: string, wanted: Wanted) => Promise<Read>,
+    wanted: Wanted,
+  ) => Promise<Read>;
 }
 
 type PageStatus = 200 | 201 | 400;

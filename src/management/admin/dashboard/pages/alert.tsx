@@ -5,30 +5,29 @@ import type { DeliveryState, ListedAlert } from "../../../../shared/stored/alert
 import { formatOwnerPath } from "../../../../shared/contract/pages.ts";
 import { labelLimit } from "../../../../shared/settings/limit-words.ts";
 import { formatCount, formatLimit, formatMoney } from "../../format.ts";
-import { AdminError } from "../../admin-error.ts";
-import { describeChange, type LimitNow, readLimitsNow } from "../alert-limits.ts";
+import { type LimitNow, LOOKED_AT, readAlert, readLimitsNow } from "../../api/alerts.ts";
 import { type OrganizationPageCall, type PageAnswer, showPage } from "../page.ts";
-import { AlertList, describeReset, listDeliveries, SendAgain, Subject } from "../parts/alert-list.tsx";
+import {
+  AlertList,
+  describeChange,
+  describeReset,
+  listDeliveries,
+  SendAgain,
+  Subject,
+} from "../parts/alert-list.tsx";
 import { Time } from "../parts/inline.tsx";
 import { Layout, Section } from "../parts/layout.tsx";
 import { Pairs } from "../parts/pairs.tsx";
 import { RowTable } from "../parts/table.tsx";
 
-/** Alerts before this one among which those of the same limit are found. */
-const LOOKED_AT = 200;
 const SHOWN_EARLIER = 10;
 
 export async function showAlert(page: OrganizationPageCall): Promise<PageAnswer> {
-  const { store } = page.options;
-  const { id } = page.organization;
-  const alert = await store.findAlert(id, page.params["alert"] ?? "");
-  if (alert === null) throw new AdminError("alert_not_found");
-  const after = `${alert.firedAtMs + 1}-0`;
-  const { items } = await store.listAlerts(id, { limit: LOOKED_AT, after });
+  const { alert, items } = await page.read(readAlert, page.params["alert"] ?? "");
   const listed = items.filter(({ messageId }) => messageId === alert.messageId);
   const together = listed.length === 0 ? [alert] : listed;
   const earlier = items.filter((other) => !together.includes(other) && isOfSame(other, alert));
-  const limitNow = await readLimitsNow(store, id, [alert, ...together]);
+  const limitNow = await page.read(readLimitsNow, [alert, ...together]);
   // The facts below say all of a single threshold.
   const isListed = !isThreshold(alert) || together.length > 1;
   const title = `Alert of ${nameSubject(alert)}`;

@@ -1,8 +1,5 @@
 /** *Alerts*: fired alerts, their deliveries, and redelivery. */
-import { readLimitsNow } from "../alert-limits.ts";
-import { checkInput } from "../../http/check-input.ts";
-import { isInStreams } from "../../../../data-path/store/requests/cursor.ts";
-import { pageQuery, STREAM_CURSOR } from "../../schemas/page.ts";
+import { readAlerts, readLimitsNow } from "../../api/alerts.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { AlertList, REDELIVER } from "../parts/alert-list.tsx";
 import { Form } from "../parts/fields.tsx";
@@ -12,19 +9,12 @@ import { Older } from "../parts/table.tsx";
 
 const PATH = "/organizations/:organization/alerts";
 const SHOWN = 50;
-const QUERY = pageQuery(STREAM_CURSOR, isInStreams);
 
 async function showAlerts(page: OrganizationPageCall): Promise<PageAnswer> {
-  const { organization } = page;
-  if (!organization.notifications.dashboard) return showThatOff(page);
-  const wanted = page.query.get("after");
-  const { after = null } = checkInput(QUERY, wanted === null ? {} : { after: wanted });
-  const { items, next } = await page.options.store.listAlerts(organization.id, {
-    limit: SHOWN,
-    after,
-    wholeMessages: true,
-  });
-  const limitNow = await readLimitsNow(page.options.store, organization.id, items);
+  if (!page.organization.notifications.dashboard) return showThatOff(page);
+  const after = page.query.get("after");
+  const { items, next } = await page.read(readAlerts, { limit: SHOWN, ...(after !== null && { after }) });
+  const limitNow = await page.read(readLimitsNow, items);
   return showPage(
     <Layout page={page} title="Alerts" section="alerts">
       <p>

@@ -19,9 +19,11 @@ import { spendingOf } from "../limit-words.ts";
 import { readUsage } from "../usage-range.ts";
 import type { GroupView, KeyPageView, KeyView, LimitView, UsageRowView } from "../views.ts";
 import { readLimits } from "../parts/limits.tsx";
-import { nameStopped, scanRecent } from "../recent-requests.ts";
+import { readAlerts } from "../../api/alerts.ts";
+import { readFindings } from "../../api/recent-requests.ts";
 
 const SHOWN_ALERTS = 5;
+const NO_ALERTS = { items: [] };
 const SHOWN_ATTENTION = 3;
 const LARGEST = "10";
 /** Days before today that the forecast looks at. */
@@ -36,7 +38,7 @@ async function showOverview(page: OrganizationPageCall): Promise<PageAnswer> {
     readKeys(page, { sort: "-limit", state: "over_budget", limit: "1" }),
     page.api("GET /api/organizations/{organization}/requests", { query: { limit: "1" } }),
     readLimitAttention(page),
-    readAlerts(page),
+    organization.notifications.dashboard ? page.read(readAlerts, { limit: SHOWN_ALERTS }) : NO_ALERTS,
   ]);
   const spending = spendingOf(organization);
   const costs = new Map(dayRows.map(({ day = "", cost_microcents: cost }) => [day, Number(cost)]));
@@ -49,7 +51,7 @@ async function showOverview(page: OrganizationPageCall): Promise<PageAnswer> {
     keys,
     keyCounts: { cap: capped.total_count ?? 0, budget: overBudget.total_count ?? 0 },
     keyLimits: await readKeyLimits(page, keysWithReachedLimits(keys)),
-    alerts,
+    alerts: alerts.items,
     canChange: page.canChange,
   });
   const isUnused = dayRows.length === 0 && requests.body.data.length === 0;
@@ -108,15 +110,6 @@ async function readKeys(
   query: Readonly<Record<string, string>>,
 ): Promise<KeyPageView> {
   return (await page.api("GET /api/organizations/{organization}/keys", { query })).body;
-}
-
-type Alerts = Awaited<ReturnType<OrganizationPageCall["options"]["store"]["listAlerts"]>>["items"];
-
-/** Reads the last alerts; none if the organization disables them on the dashboard. */
-async function readAlerts({ organization, options }: OrganizationPageCall): Promise<Alerts> {
-  if (!organization.notifications.dashboard) return [];
-  const page = { limit: SHOWN_ALERTS, after: null, wholeMessages: true } as const;
-  return (await options.store.listAlerts(organization.id, page)).items;
 }
 
 interface SpendProps {
@@ -256,14 +249,12 @@ async function readKeyLimits(
 /** Reads the current windows, and from recent requests which limits rejected requests. */
 async function readLimitAttention(page: OrganizationPageCall): Promise<LimitAttentionInput> {
   const { organization, nowMs } = page;
-  const { store } = page.options;
-  const [{ items: groups }, { data: limits }, recent] = await Promise.all([
+  const [{ items: groups }, { data: limits }, findings] = await Promise.all([
     readList<GroupView>(page.api, GROUPS, MAX_GROUP_PAGES, { sort: "-limit" }),
     readLimits(page, "organization"),
-    scanRecent(store, organization.id, nowMs),
+    page.read(readFindings, nowMs),
   ]);
-  const names = await nameStopped(store, organization.id, recent);
-  return { organization, nowMs, groups, limits, recent, names };
+  return { organization, nowMs, groups, limits, ...findings };
 }
 
 export const overviewRoutes: readonly PageRoute[] = [

@@ -9,7 +9,7 @@ import { KEY_SETTINGS } from "../../../../shared/settings/key.ts";
 import { KeySnippets } from "./key-creation.tsx";
 import { NO_PROBLEMS, type Problems, readBody } from "../form.ts";
 import { type PageAnswer, type PageCall, type PageRoute, showForm, showPage, submit } from "../page.ts";
-import { isProviderKey } from "../../../../data-path/store/management/provider-keys.ts";
+import { isProviderKey } from "../../../../shared/stored/management.ts";
 import { labelLimit } from "../../../../shared/settings/limit-words.ts";
 import { askFirst, CreationForm, isSure, Layout, Section } from "../parts/layout.tsx";
 import { Form, ProblemSummary, ShownOnce } from "../parts/fields.tsx";

@@ -1,10 +1,11 @@
 import { findLimitKind, limitNameOf, nameWindow } from "../../../alerts/alert-names.ts";
 import { isCapReached, isThreshold, pathOf } from "../../../alerts/alert-words.ts";
 import { describeWatched } from "../../../alerts/watch-words.ts";
-import type { DeliveryState, ListedAlert } from "../../../../shared/stored/alerts.ts";
+import type { LimitStatus } from "../../../../shared/stored/reporting.ts";
+import type { AlertRecord, DeliveryState, ListedAlert } from "../../../../shared/stored/alerts.ts";
 import { formatLimit, formatMoney, formatTime } from "../../format.ts";
 import { formatWindowEnd } from "../../../../shared/time/periods.ts";
-import { describeChange, type LimitNow } from "../alert-limits.ts";
+import type { LimitNow } from "../../api/alerts.ts";
 import { describeWait } from "../limit-words.ts";
 import type { OrganizationPageCall } from "../page.ts";
 import { Form } from "./fields.tsx";
@@ -82,6 +83,13 @@ export function describeReset({ period, windowStart, month }: ListedAlert, nowMs
   if (end === null) return "";
   const endMs = Date.parse(end);
   return endMs <= nowMs ? "reset since" : `resets ${describeWait(endMs, nowMs)}`;
+}
+
+/** Returns "raised since to 20.00 USD", "removed since"; '' if the limit is as it was. */
+export function describeChange({ amountCents, currency }: AlertRecord, now: LimitStatus | null): string {
+  if (now === null) return "removed since";
+  if (now.cents === amountCents) return "";
+  return `${now.cents > amountCents ? "raised" : "lowered"} since to ${formatLimit(now.cents, currency)}`;
 }
 
 function groupByMessage(alerts: readonly ListedAlert[]): readonly Message[] {

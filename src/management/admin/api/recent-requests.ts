@@ -1,8 +1,8 @@
 /** Findings in an organization's recent requests, from one scan. */
 import { DAY_MS, dayAt } from "../../../shared/time/calendar.ts";
-import type { Store } from "../../../shared/stored/store.ts";
-import { isFailed } from "../api/health.ts";
-import { readKeyNames } from "../api/names.ts";
+import type { ApiServices } from "./route.ts";
+import { isFailed } from "./health.ts";
+import { type NamesStore, readKeyNames } from "./names.ts";
 import type { RecentRequest } from "../../../shared/stored/reporting.ts";
 import { describeUpstream } from "../explain/explained-request.ts";
 import { capScopeOf } from "../../../data-path/limits/errors/spend-cap.ts";
@@ -19,12 +19,8 @@ export interface RecentFindings {
   readonly isWhole: boolean;
 }
 
-/** Scans requests of the last day, at most 2,000. */
-export async function scanRecent(
-  store: Pick<Store, "listRequests">,
-  organizationId: string,
-  nowMs: number,
-): Promise<RecentFindings> {
+/** Scans requests of the last day, at most 2,000, and reads the names of owners whose limits rejected some. */
+export async function readFindings({ store }: ApiServices, organizationId: string, nowMs: number) {
   const upstreams = createUpstreamJudge(nowMs);
   const stops = createStopCounter(nowMs);
   const matches = (request: Parameters<typeof stops.look>[0]): boolean => {
@@ -35,14 +31,16 @@ export async function scanRecent(
   };
   const filter = { fromMs: nowMs - DAY_MS, matches };
   const { next } = await store.listRequests(organizationId, { limit: 1, after: null }, filter);
-  return { failing: upstreams.list(), stopped: stops.list(), isWhole: next === null };
+  const stopped = stops.list();
+  const recent: RecentFindings = { failing: upstreams.list(), stopped, isWhole: next === null };
+  return { recent, names: await nameStopped(store, organizationId, stopped) };
 }
 
-/** Reads names of owners whose limits rejected requests, including deleted ones, by id. */
-export async function nameStopped(
-  store: Pick<Store, "getKey" | "readOwnerNames">,
+/** Reads names by id, also of deleted owners. */
+async function nameStopped(
+  store: NamesStore,
   organizationId: string,
-  { stopped }: RecentFindings,
+  stopped: readonly StoppedRequests[],
 ): Promise<ReadonlyMap<string, string>> {
   const idsOf = (isKey: boolean) =>
     stopped.flatMap(({ scope, ownerId }) =>
