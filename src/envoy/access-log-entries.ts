@@ -34,11 +34,11 @@ export function readEntries({ http_logs: logs }: StreamAccessLogsMessage): EndEn
     const { request_id: requestId } = request;
     const status = response?.response_code?.value ?? 0;
     const tags: Readonly<Record<string, string | undefined>> = common?.custom_tags ?? {};
-    const said = tags[REPORT_TAGS.guardrail];
-    if (said === undefined) {
+    const blockReason = tags[REPORT_TAGS.guardrail];
+    if (blockReason === undefined) {
       return [{ requestId, end: { status, details: response?.response_code_details ?? "" }, block: null }];
     }
-    const reason = scrubBeginning(said, MAX_REASON_CHARACTERS);
+    const reason = scrubBeginning(blockReason, MAX_REASON_CHARACTERS);
     const organizationId = tags[REPORT_TAGS.organization] ?? null;
     const admission = tags[REPORT_TAGS.admission] ?? null;
     const block = { requestId, reason, status, organizationId, admission };

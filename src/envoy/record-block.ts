@@ -29,13 +29,13 @@ const KIND = "request_blocked";
 export function createBlockRecorder(
   channel: Channel,
   services: Omit<BlockServices, "onUnknown">,
-): (block: Block, isEndingHere: boolean) => void {
+): (block: Block, isEndingOnWorker: boolean) => void {
   channel.onMessage((message) => {
     if (!isShared(message)) return;
     void recordBlock(message.block, false, { ...services, onUnknown: () => undefined });
   });
   const onUnknown = (block: Block): void => channel.send({ kind: KIND, block });
-  return (block, isEndingHere) => void recordBlock(block, isEndingHere, { ...services, onUnknown });
+  return (block, isEndingOnWorker) => void recordBlock(block, isEndingOnWorker, { ...services, onUnknown });
 }
 
 /** The supervisor's side: sends blocks whose request a worker does not know to all workers. */
@@ -51,11 +51,11 @@ function isShared(message: unknown): message is { readonly block: Block } {
 
 /**
  * Never rejects.
- * @param isEndingHere A stream of ext_proc on this worker ends with the block and records it.
+ * @param isEndingOnWorker A stream of ext_proc on this worker ends with the block and records it.
  */
 export async function recordBlock(
   block: Block,
-  isEndingHere: boolean,
+  isEndingOnWorker: boolean,
   services: BlockServices,
 ): Promise<void> {
   const { requestId, reason, organizationId, status, admission: header } = block;
@@ -65,7 +65,7 @@ export async function recordBlock(
     services.recordBlockedResponse({ organizationId, requestId }, status, error);
     return;
   }
-  if (header === null || isEndingHere) return;
+  if (header === null || isEndingOnWorker) return;
   try {
     const admission = await findAdmission(block, header, services);
     if (admission === null || !METERED_ENDPOINTS.has(admission.endpoint)) return;

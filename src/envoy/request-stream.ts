@@ -166,10 +166,10 @@ export class RequestStream implements ProcessListener {
     // Envoy sends no body message for a request without a body.
     if (received.end_of_stream === true) return this.#onWholeRequest(phase);
     const declared = findHeader(received.headers, "content-length");
-    return declared === undefined ? undefined : this.#makeRoom(phase, Number(declared));
+    return declared === undefined ? undefined : this.#reserveBody(phase, Number(declared));
   }
 
-  #makeRoom({ request, body }: AwaitBody, bytes?: number): Handled {
+  #reserveBody({ request, body }: AwaitBody, bytes?: number): Handled {
     const refuse = (thrown: unknown): Handled => this.#refuse(request, thrown, request);
     try {
       return body.expect(bytes)?.catch(refuse);
@@ -193,7 +193,7 @@ export class RequestStream implements ProcessListener {
     const problem = phase.body.add(body, "request_too_large") ?? phase.body.refusalOfRequest();
     if (problem !== null) return this.#refuse(phase.request, problem, phase.request);
     if (end_of_stream === true) return this.#onWholeRequest(phase);
-    return phase.body.isUnexpected ? this.#makeRoom(phase) : undefined;
+    return phase.body.isUnexpected ? this.#reserveBody(phase) : undefined;
   }
 
   #onWholeRequest(phase: AwaitBody): Promise<void> {

@@ -55,11 +55,11 @@ class WatchedStream {
   readonly end: () => void;
   /** Ticks since the upstream sent something; null before the first byte of its body. */
   #silentTicks: number | null = null;
-  #isTold = true;
+  #hasSent = true;
 
-  constructor(stream: SilentStream, forget: () => void) {
+  constructor(stream: SilentStream, remove: () => void) {
     this.#stream = stream;
-    this.end = forget;
+    this.end = remove;
   }
 
   /** The upstream sent something. */
@@ -69,7 +69,7 @@ class WatchedStream {
 
   /** Something was sent to the client. */
   onSent(): void {
-    this.#isTold = true;
+    this.#hasSent = true;
   }
 
   tick(): void {
@@ -80,8 +80,8 @@ class WatchedStream {
       this.#stream.giveUp();
       return;
     }
-    const isSent = this.#isTold;
-    this.#isTold = false;
+    const isSent = this.#hasSent;
+    this.#hasSent = false;
     if (!isSent) this.#stream.sendKeepAlive();
   }
 }

@@ -14,7 +14,7 @@ import {
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { checkTypes, ensureBuild, leaveRightNames } from "../../src/operation/setup/build.js";
+import { checkTypes, ensureBuild, skipRightNames } from "../../src/operation/setup/build.js";
 import { createTestFolder } from "./support/stand-in-stack.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
@@ -78,7 +78,7 @@ describe("ensureBuild", () => {
       join(draft, "main.js"),
       `let __name = (target, value) => rename(target, value);\n${call}\n`,
     );
-    expect(() => leaveRightNames(draft)).toThrow(/KEEP_NAME/);
+    expect(() => skipRightNames(draft)).toThrow(/KEEP_NAME/);
   });
 
   it("lets V8 compile who makes objects of a class that extends another one", async () => {

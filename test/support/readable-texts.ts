@@ -1,4 +1,4 @@
-/** Every text of this repository that users read: prose of pages, and texts in the source; and the comments of the source. */
+/** Every text of this repository that users read: prose of pages, and texts in the source; and the comments and names of the source. */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -88,4 +88,71 @@ interface SyntaxNode {
 
 function isNode(value: unknown): value is SyntaxNode {
   return typeof value === "object" && value !== null && "type" in value;
+}
+
+/** Names that the source declares, each as its words: "leftMs" → "left ms". Keys of object literals are not declared. */
+export function readDeclaredNames(): readonly ReadableText[] {
+  const inScripts = listFiles("src/*.ts", "src/*.tsx", "src/*.js").flatMap((file) => {
+    const source = readFileSync(ROOT + file, "utf8");
+    const program: unknown = parseAst(source, { lang: file.endsWith(".js") ? "js" : "tsx" });
+    return declaredIn(program).map(({ name, start }) => {
+      const line = source.slice(0, start).split("\n").length;
+      return { file, line, text: wordsOf(name) };
+    });
+  });
+  const inLua = listFiles("src/*.lua").flatMap((file) =>
+    readFileSync(ROOT + file, "utf8")
+      .split("\n")
+      .flatMap((code, index) =>
+        [...code.replace(/--.*/, "").matchAll(LUA_DECLARATION)]
+          .flatMap(([, names = "", of = ""]) => `${names},${of}`.split(/[\s,.]+/))
+          .map((name) => ({ file, line: index + 1, text: wordsOf(name) })),
+      ),
+  );
+  return [...inScripts, ...inLua];
+}
+
+/** Locals, and functions with their parameters. */
+const LUA_DECLARATION = /\b(?:local (?!function)([\w, ]+)|function ?([\w.]*\([\w, ]*))/g;
+
+function wordsOf(name: string): string {
+  return name
+    .split(/[_#(]+|(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/)
+    .join(" ")
+    .toLowerCase();
+}
+
+interface Declared {
+  readonly name: string;
+  readonly start: number;
+}
+
+function declaredIn(node: unknown): readonly Declared[] {
+  if (Array.isArray(node)) return node.flatMap(declaredIn);
+  if (!isNode(node)) return [];
+  const { type, id, key, params, param, name } = node as SyntaxNode & Readonly<Record<string, unknown>>;
+  const own = DECLARES_KEY.test(type)
+    ? [key, params]
+    : type === "TSTypeParameter"
+      ? [name]
+      : [id, params, param];
+  const inner = Object.values(node).flatMap((value) => (typeof value === "object" ? declaredIn(value) : []));
+  return [...(DECLARES.test(type) ? own.flatMap(boundIn) : []), ...inner];
+}
+
+const DECLARES_KEY = /^(?:MethodDefinition|PropertyDefinition|TSPropertySignature|TSMethodSignature)$/;
+const DECLARES =
+  /^(?:MethodDefinition|PropertyDefinition|TSPropertySignature|TSMethodSignature|TSTypeParameter|VariableDeclarator|Class\w+|Function\w+|ArrowFunctionExpression|TSInterfaceDeclaration|TSTypeAliasDeclaration|TSFunctionType|CatchClause)$/;
+
+/** Names in a pattern. The two sides of a comparison, `left` and `right`, are standard. */
+function boundIn(pattern: unknown): readonly Declared[] {
+  if (Array.isArray(pattern)) {
+    const bound = pattern.flatMap(boundIn);
+    return bound.some(({ name }) => name === "right") ? bound.filter(({ name }) => name !== "left") : bound;
+  }
+  if (!isNode(pattern)) return [];
+  const { start, name, properties, elements, left, argument, value } = pattern as SyntaxNode &
+    Readonly<Record<string, unknown>>;
+  if (typeof name === "string") return [{ name, start }];
+  return boundIn(properties ?? elements ?? left ?? argument ?? value);
 }

@@ -49,7 +49,11 @@ export function createHttpFilters(
 const CREDENTIAL_BEGINS = "(?i)(?:sk-igw-|\\bsk-|whsec_|igw_)";
 
 function createClientTextFilter(): EnvoyNode {
-  const keep = (header: string, key: string, { why, regex }: { why: string; regex: string }): EnvoyNode => ({
+  const rewrite = (
+    header: string,
+    key: string,
+    { why, regex }: { why: string; regex: string },
+  ): EnvoyNode => ({
     header,
     on_header_present: {
       metadata_namespace: EDGE_METADATA_NAMESPACE,
@@ -65,11 +69,11 @@ function createClientTextFilter(): EnvoyNode {
     name: "envoy.filters.http.header_to_metadata",
     typed_config: typed("envoy.extensions.filters.http.header_to_metadata.v3.Config", {
       request_rules: [
-        keep(":path", EDGE_METADATA_PATH, {
+        rewrite(":path", EDGE_METADATA_PATH, {
           why: "Without the query, and without each credential that somebody has put into the path: every match goes.",
           regex: `${CREDENTIAL_BEGINS}[^?/]*|[?].*$`,
         }),
-        keep("user-agent", EDGE_METADATA_USER_AGENT, {
+        rewrite("user-agent", EDGE_METADATA_USER_AGENT, {
           why: "Without the words that are credentials.",
           regex: `${CREDENTIAL_BEGINS}[^ ]*`,
         }),

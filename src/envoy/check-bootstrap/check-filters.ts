@@ -204,10 +204,10 @@ function checkClientPath(filters: YamlView, wanted: YamlView): BootstrapFinding[
   const all = filters.items();
   const admission = all.findIndex((filter) => filter.typeName === FILTERS.admission);
   const before = admission === -1 ? all : all.slice(0, admission);
-  const right = keptHeaders(findFilter(wanted, FILTERS.clientPath));
-  const kept = before.filter((filter) => filter.typeName === FILTERS.clientPath).flatMap(keptHeaders);
-  const isKept = right.every((header) => kept.includes(header));
-  return findUnless(isKept, filters, {
+  const right = storedHeaders(findFilter(wanted, FILTERS.clientPath));
+  const stored = before.filter((filter) => filter.typeName === FILTERS.clientPath).flatMap(storedHeaders);
+  const isStored = right.every((header) => stored.includes(header));
+  return findUnless(isStored, filters, {
     check: "client_path",
     message:
       "no filter stores the client's path before ext_authz: errors of the messages route would have the wrong format.",
@@ -216,11 +216,11 @@ function checkClientPath(filters: YamlView, wanted: YamlView): BootstrapFinding[
 }
 
 /** Lists the headers that a filter saves: the client's path for error envelopes, and fields of the access log. */
-function keptHeaders(filter: YamlView | undefined): string[] {
+function storedHeaders(filter: YamlView | undefined): string[] {
   const rules = filter?.at("typed_config", "request_rules").items() ?? [];
   return rules.map((rule) => {
-    const kept = rule.at("on_header_present");
-    return `${rule.at("header").text} ${kept.at("metadata_namespace").text} ${kept.at("key").text}`;
+    const target = rule.at("on_header_present");
+    return `${rule.at("header").text} ${target.at("metadata_namespace").text} ${target.at("key").text}`;
   });
 }
 

@@ -69,7 +69,7 @@ export function checkRoutes(
   const lastRight = right.at("virtual_hosts", 0, "routes").items().at(-1) ?? right;
   const hosts = config.at("virtual_hosts").items();
   const domains = hosts.flatMap((host) => host.at("domains").items());
-  const known = { models, others: listOtherFilters(manager), buffers: listBuffers(manager) };
+  const known = { models, otherFilters: listOtherFilters(manager), buffers: listBuffers(manager) };
   return [
     ...findUnless(
       domains.some(({ text }) => text === "*"),
@@ -90,7 +90,7 @@ interface Known {
   /** Clusters that only the sidecar may choose. */
   readonly models: ReadonlySet<string>;
   /** Names of all filters but ext_authz and the gateway's ext_proc; an endpoint picker's may be disabled. */
-  readonly others: ReadonlySet<string>;
+  readonly otherFilters: ReadonlySet<string>;
   /** Names of the filters that buffer whole bodies. */
   readonly buffers: readonly string[];
 }
@@ -107,17 +107,17 @@ function listOtherFilters(manager: YamlView): Set<string> {
 }
 
 function checkHost(host: YamlView, lastRight: YamlView, known: Known): BootstrapFinding[] {
-  const { models, others, buffers } = known;
+  const { models, otherFilters, buffers } = known;
   const routes = host.at("routes");
   const towardsModels = routes.items().filter((route) => !isOwnRoute(route, models));
   // A virtual host of the operator's services: requests that it does not match go nowhere.
   if (towardsModels.length === 0 && routes.exists) return [];
   return [
-    ...checkGrpc(routes, others),
+    ...checkGrpc(routes, otherFilters),
     ...checkLastRoute(routes, lastRight),
     ...checkConnect(routes),
     ...routes.items().flatMap((route) => checkOwnAnswer(route, buffers)),
-    ...[host, ...towardsModels].flatMap((level) => checkBypass(level, others)),
+    ...[host, ...towardsModels].flatMap((level) => checkBypass(level, otherFilters)),
   ];
 }
 
@@ -152,20 +152,20 @@ function checkLastRoute(routes: YamlView, lastRight: YamlView): BootstrapFinding
 function checkOwnAnswer(route: YamlView, buffers: readonly string[]): BootstrapFinding[] {
   if (!route.at("direct_response").exists && !route.at("redirect").exists) return [];
   const overrides = route.at("typed_per_filter_config");
-  const left = buffers.filter((name) => overrides.at(name, "disabled").value !== true);
-  return findUnless(left.length === 0, route, {
+  const enabled = buffers.filter((name) => overrides.at(name, "disabled").value !== true);
+  return findUnless(enabled.length === 0, route, {
     check: "unread_bodies",
     message: "Envoy would keep bodies that no filter reads in memory for a minute, without counting them.",
-    fix: `Turn ${left.map((name) => `\`${name}\``).join(" and ")} off for it (BufferPerRoute, \`disabled: true\`), as \`inference-gateway envoy render\` does.`,
+    fix: `Turn ${enabled.map((name) => `\`${name}\``).join(" and ")} off for it (BufferPerRoute, \`disabled: true\`), as \`inference-gateway envoy render\` does.`,
   });
 }
 
 /** Checks that the route for gRPC requests has the filter of this name configured. */
-function checkGrpc(routes: YamlView, others: ReadonlySet<string>): BootstrapFinding[] {
+function checkGrpc(routes: YamlView, otherFilters: ReadonlySet<string>): BootstrapFinding[] {
   const isRestored = routes
     .items()
     .some((route) => route.at("typed_per_filter_config", GRPC_REPLY_FILTER).exists);
-  return findUnless(isRestored && others.has(GRPC_REPLY_FILTER), routes, {
+  return findUnless(isRestored && otherFilters.has(GRPC_REPLY_FILTER), routes, {
     check: "grpc_requests",
     message:
       "nothing restores responses to requests with `content-type: application/grpc`: Envoy turns every error into status 200 with an empty body.",
@@ -186,13 +186,13 @@ function checkConnect(routes: YamlView): BootstrapFinding[] {
  * Checks that nothing reaches a model without ext_authz or ext_proc: neither a route nor a virtual host may
  * disable them.
  */
-function checkBypass(level: YamlView, others: ReadonlySet<string>): BootstrapFinding[] {
+function checkBypass(level: YamlView, otherFilters: ReadonlySet<string>): BootstrapFinding[] {
   const off = level
     .at("typed_per_filter_config")
     .entries()
     .filter(
       ([name, config]) =>
-        !others.has(name) &&
+        !otherFilters.has(name) &&
         config.at("disabled").value === true &&
         /ext_authz|ext_proc/.test(config.at("@type").text),
     );

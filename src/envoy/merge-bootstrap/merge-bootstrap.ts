@@ -70,9 +70,9 @@ export function mergeBootstrap(text: string, config: Config, options: MergeOptio
   if (wrong.length === 0) return added;
   mergeParts(file.root, parts, (path) => wrong.some((one) => one.path.startsWith(path)));
   const merged = printChanged(file);
-  const left = listWrong(merged, config);
-  if (left.length === 0) return merged;
-  throw new MergeRefusal(left.map(({ line: _line, ...finding }) => formatFinding(finding)));
+  const remaining = listWrong(merged, config);
+  if (remaining.length === 0) return merged;
+  throw new MergeRefusal(remaining.map(({ line: _line, ...finding }) => formatFinding(finding)));
 }
 
 function listWrong(text: string, config: Config) {

@@ -24,7 +24,7 @@ export function mergeFilters(manager: Place<YAMLMap>, wanted: readonly EnvoyNode
     const value: unknown = place.node.toJSON();
     return { place, value, type: typeOf(value) };
   });
-  refuseOthers(filters);
+  refuseOtherServices(filters);
   // A missing one goes before the next one of ours, at the latest before the router.
   let next = filters.length;
   for (const filter of wanted.toReversed()) {
@@ -45,19 +45,19 @@ export function mergeFilters(manager: Place<YAMLMap>, wanted: readonly EnvoyNode
  * Refuses filters that call another service, or buffer bodies with another limit, since they cannot be in the
  * same chain.
  */
-function refuseOthers(filters: readonly Filter[]): void {
+function refuseOtherServices(filters: readonly Filter[]): void {
   const placeOf = (wanted: string): number =>
-    filters.findIndex(({ type, value }) => type.endsWith(wanted) && asksSidecar(value));
+    filters.findIndex(({ type, value }) => type.endsWith(wanted) && callsSidecar(value));
   const isComplete = placeOf(FILTERS.processing) !== -1;
   for (const [index, { place, type, value }] of filters.entries()) {
     const isAdmission = type.endsWith(FILTERS.admission);
     // A guardrail may follow the gateway's ext_authz, and an endpoint picker its ext_proc.
     const isEarly = type.endsWith(FILTERS.processing) && (!isComplete || index < placeOf(FILTERS.admission));
-    if ((!isAdmission && !isEarly) || asksSidecar(value)) continue;
-    const what = isAdmission ? "ext_authz" : "ext_proc";
+    if ((!isAdmission && !isEarly) || callsSidecar(value)) continue;
+    const filterName = isAdmission ? "ext_authz" : "ext_proc";
     throw refuse(
       place,
-      `this ${what} filter calls another service than the gateway: use a separate listener for the gateway (\`envoy render\`), or remove the filter.`,
+      `this ${filterName} filter calls another service than the gateway: use a separate listener for the gateway (\`envoy render\`), or remove the filter.`,
     );
   }
 }
@@ -65,7 +65,7 @@ function refuseOthers(filters: readonly Filter[]): void {
 function isThis({ type, value, place }: Filter, wanted: EnvoyNode): boolean {
   const wantedType = typeOf(plain(wanted));
   if (type !== wantedType) return false;
-  if (type.endsWith(FILTERS.admission) || type.endsWith(FILTERS.processing)) return asksSidecar(value);
+  if (type.endsWith(FILTERS.admission) || type.endsWith(FILTERS.processing)) return callsSidecar(value);
   if (type.endsWith(FILTERS.clientPath)) {
     return JSON.stringify(value).includes(`"${EDGE_METADATA_NAMESPACE}"`);
   }
@@ -79,7 +79,7 @@ function isContentLength(value: unknown): boolean {
   return (value as { name?: unknown }).name === CONTENT_LENGTH_FILTER;
 }
 
-function asksSidecar(value: unknown): boolean {
+function callsSidecar(value: unknown): boolean {
   return new RegExp(`"cluster_?[nN]ame":"(?:${WORKER_CLUSTERS.join("|")})"`).test(JSON.stringify(value));
 }
 

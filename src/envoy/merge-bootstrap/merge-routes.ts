@@ -40,7 +40,7 @@ export function mergeRoutes(
   );
   const own = list.items[index];
   const host = nameHost(rendered, chooseDomains(own, domains));
-  for (const other of list.items) if (other !== own) keepApart(other, host, isWrong);
+  for (const other of list.items) if (other !== own) disableGateway(other, host, isWrong);
   if (own === undefined) list.insert(Infinity, host);
   else if (!isSame(own, host) && list.isMarked(index)) list.replace(index, host);
 }
@@ -56,7 +56,7 @@ function chooseDomains(own: Place<YAMLMap> | undefined, wanted: readonly string[
 }
 
 /** @throws MergeRefusal if it matches the same host names. */
-function keepApart(other: Place<YAMLMap>, host: EnvoyNode, isWrong: IsWrong): void {
+function disableGateway(other: Place<YAMLMap>, host: EnvoyNode, isWrong: IsWrong): void {
   const theirs = (findField(other, "domains")?.node.toJSON() as unknown) ?? [];
   const ours = (host["domains"] as { value: readonly string[] }).value;
   const both = Array.isArray(theirs) ? ours.filter((domain) => theirs.includes(domain)) : [];

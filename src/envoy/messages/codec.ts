@@ -146,6 +146,6 @@ function compiled<Request, Response>(
 }
 
 function join(parts: readonly Buffer[]): Buffer {
-  const [first, ...others] = parts;
-  return first !== undefined && others.length === 0 ? first : Buffer.concat(parts);
+  const [first, ...rest] = parts;
+  return first !== undefined && rest.length === 0 ? first : Buffer.concat(parts);
 }

@@ -143,8 +143,8 @@ export interface ChangedHeaders {
  * Number of cached header replies. Upstreams send the same header names every time; this has room for errors
  * and a few more upstreams.
  */
-const MAX_KEPT_STARTS = 64;
-const keptStarts = new Map<string, Message<"ProcessingResponse">>();
+const MAX_CACHED_STARTS = 64;
+const cachedStarts = new Map<string, Message<"ProcessingResponse">>();
 
 /**
  * Replies to the headers of a streamed response (ext_proc) with the headers for the client.
@@ -159,11 +159,11 @@ export function createStreamStartReply(
     return { response_headers: { response: { header_mutation } } };
   }
   const name = `${headers.set.join("\n")}\n\n${headers.remove.join("\n")}`;
-  const kept = keptStarts.get(name);
-  if (kept !== undefined) return kept;
+  const cached = cachedStarts.get(name);
+  if (cached !== undefined) return cached;
   const header_mutation = formatMutation(headers);
   const reply = constantReply({ response_headers: { response: { header_mutation } } });
-  setBounded(keptStarts, name, reply, MAX_KEPT_STARTS);
+  setBounded(cachedStarts, name, reply, MAX_CACHED_STARTS);
   return reply;
 }
 

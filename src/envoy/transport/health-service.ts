@@ -20,14 +20,14 @@ export function createHealthService(isServing: () => boolean): HealthService {
     check,
     watch(service, onStatus) {
       let last: HealthCheckResponse["status"];
-      const tell = () => {
+      const report = () => {
         const response = check(service) ?? { status: "SERVICE_UNKNOWN" };
         if (response.status === last) return;
         last = response.status;
         onStatus(response);
       };
-      tell();
-      const timer = setInterval(tell, WATCH_INTERVAL_MS);
+      report();
+      const timer = setInterval(report, WATCH_INTERVAL_MS);
       timer.unref();
       return () => clearInterval(timer);
     },

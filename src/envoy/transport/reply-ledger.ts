@@ -88,7 +88,7 @@ export class ReplyLedger implements ProcessCall {
 
   /** Envoy has half-closed: the stream is complete, or the client disconnected. */
   halfClose(): void {
-    if (this.#isOpen && this.#owesReply) this.fail("the stream was closed before its last reply");
+    if (this.#isOpen && this.#isUnanswered) this.fail("the stream was closed before its last reply");
     else if (this.#isOpen || this.#state === "answered") this.#endOk();
     this.close();
   }
@@ -105,26 +105,26 @@ export class ReplyLedger implements ProcessCall {
     return this.#state === "in turn" || this.#state === "streaming";
   }
 
-  get #owesReply(): boolean {
+  get #isUnanswered(): boolean {
     return this.#isRequestUnanswered || this.#isResponseUnanswered;
   }
 
   /** Marks everything received of the request or the response as answered. Returns false if nothing was received. */
   #markAnswered(response: ProcessingResponse): boolean {
     if (response.immediate_response !== undefined) {
-      const owes = this.#owesReply;
+      const wasUnanswered = this.#isUnanswered;
       this.#isRequestUnanswered = false;
       this.#isResponseUnanswered = false;
-      return owes;
+      return wasUnanswered;
     }
     if (isOfRequest(response)) {
-      const owes = this.#isRequestUnanswered;
+      const wasUnanswered = this.#isRequestUnanswered;
       this.#isRequestUnanswered = false;
-      return owes;
+      return wasUnanswered;
     }
-    const owes = this.#isResponseUnanswered;
+    const wasUnanswered = this.#isResponseUnanswered;
     this.#isResponseUnanswered = false;
-    return owes;
+    return wasUnanswered;
   }
 
   /**
@@ -132,7 +132,7 @@ export class ReplyLedger implements ProcessCall {
    * system call and a wake-up per request. Only possible if no message can follow.
    */
   #endIfComplete(): void {
-    const isLastReply = this.#state === "answered" || (this.#state === "in turn" && !this.#owesReply);
+    const isLastReply = this.#state === "answered" || (this.#state === "in turn" && !this.#isUnanswered);
     if (isLastReply && this.#isResponseComplete) this.#endOk();
   }
 

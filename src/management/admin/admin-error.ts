@@ -203,8 +203,8 @@ export function invalidField(param: string, problem: string): AdminError {
   return new AdminError("invalid_parameter", { message: `\`${param}\`: ${problem}`, param });
 }
 
-/** @param what "user", "key" … */
-export function refuseMore(what: string, most: number): AdminError {
-  const message = `The organization has ${most} ${what}s, the maximum. Delete some that it no longer needs.`;
+/** @param noun "user", "key" … */
+export function refuseMore(noun: string, most: number): AdminError {
+  const message = `The organization has ${most} ${noun}s, the maximum. Delete some that it no longer needs.`;
   return new AdminError("organization_full", { message });
 }

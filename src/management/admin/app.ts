@@ -43,8 +43,8 @@ const PROXY_HEADERS = ["forwarded", "x-forwarded-for", "via"];
 function addMetrics(app: AdminApp, { page, operatorToken, limit, nowMs }: MetricsRouteOptions): void {
   app.get("/metrics", async (context) => {
     const isForwarded = PROXY_HEADERS.some((name) => context.req.header(name) !== undefined);
-    const isFromHere = page.isLocal && !isForwarded && LOCAL_HOST.test(context.req.header("host") ?? "");
-    if (page.token !== null || !isFromHere) {
+    const isFromHost = page.isLocal && !isForwarded && LOCAL_HOST.test(context.req.header("host") ?? "");
+    if (page.token !== null || !isFromHost) {
       const authorization = context.req.header("authorization");
       const accepted = [page.token, operatorToken];
       await withFailureLimit(context, limit, nowMs(), () => requireToken(authorization, accepted));

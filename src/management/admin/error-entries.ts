@@ -35,7 +35,7 @@ function ofCaps<Same>(same: Same): Readonly<Record<string, Same>> {
   return Object.fromEntries(Object.values(CAP_CODES).map((code) => [code, same]));
 }
 
-const ASK_FOR_A_LIMIT = "or ask an admin of your organization for a higher limit.";
+const REQUEST_HIGHER_LIMIT = "or ask an admin of your organization for a higher limit.";
 const NAMED_FIELD = "Correct the field in `param`.";
 const PERSISTS = "If it persists, contact the operator.";
 
@@ -52,8 +52,8 @@ const REMEDIES: Readonly<Partial<Record<Code, string>>> = {
   key_disabled: "Ask an admin to enable it, or use another key.",
   key_expired: "Ask an admin to extend it, or use another key.",
   request_not_found: "Check the ID, and that it belongs to this API key or organization.",
-  rate_limit_exceeded: `Send fewer requests, ${ASK_FOR_A_LIMIT}`,
-  token_rate_limit_exceeded: `Send fewer tokens, ${ASK_FOR_A_LIMIT}`,
+  rate_limit_exceeded: `Send fewer requests, ${REQUEST_HIGHER_LIMIT}`,
+  token_rate_limit_exceeded: `Send fewer tokens, ${REQUEST_HIGHER_LIMIT}`,
   guardrail_blocked: "Change the content. The operator knows the guardrail's rules.",
   redis_full: "Ask the operator to give Redis more memory.",
   upstream_error: "If it persists, send the request ID to the operator.",

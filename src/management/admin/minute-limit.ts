@@ -23,14 +23,14 @@ export class MinuteLimit {
   }
 
   /** @throws AdminError with this code while the caller must wait. */
-  requireRoom(name: string, nowMs: number, code: AdminErrorCode): void {
+  requireBelowLimit(name: string, nowMs: number, code: AdminErrorCode): void {
     const wait = this.waitSeconds(name, nowMs);
     if (wait > 0) throw new AdminError(code, { headers: { "retry-after": String(wait) } });
   }
 
   /** Counts a call. @throws AdminError like `requireRoom`, then without counting. */
   take(name: string, nowMs: number, code: AdminErrorCode): void {
-    this.requireRoom(name, nowMs, code);
+    this.requireBelowLimit(name, nowMs, code);
     this.count(name, nowMs);
   }
 
@@ -56,7 +56,7 @@ export async function withFailureLimit<Result>(
   look: () => Result | Promise<Result>,
 ): Promise<Result> {
   const address = addressOf(context);
-  limit.requireRoom(address, nowMs, "too_many_wrong_tokens");
+  limit.requireBelowLimit(address, nowMs, "too_many_wrong_tokens");
   try {
     return await look();
   } catch (thrown) {

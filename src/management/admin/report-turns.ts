@@ -59,9 +59,9 @@ export class ReportTurns {
     return () => {
       if (!isOpen) return;
       isOpen = false;
-      const left = (this.#exports.get(organizationId) ?? 1) - 1;
-      if (left === 0) this.#exports.delete(organizationId);
-      else this.#exports.set(organizationId, left);
+      const remaining = (this.#exports.get(organizationId) ?? 1) - 1;
+      if (remaining === 0) this.#exports.delete(organizationId);
+      else this.#exports.set(organizationId, remaining);
     };
   }
 

@@ -74,9 +74,9 @@ function boundConnections(server: Server, idleTimeoutMs: number): void {
     const count = (perAddress.get(address) ?? 0) + 1;
     perAddress.set(address, count);
     socket.once("close", () => {
-      const left = (perAddress.get(address) ?? 1) - 1;
-      if (left === 0) perAddress.delete(address);
-      else perAddress.set(address, left);
+      const remaining = (perAddress.get(address) ?? 1) - 1;
+      if (remaining === 0) perAddress.delete(address);
+      else perAddress.set(address, remaining);
     });
     if (count > MAX_CONNECTIONS_PER_ADDRESS) socket.destroy();
   });

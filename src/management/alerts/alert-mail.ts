@@ -19,7 +19,7 @@ export interface AlertMailInput {
   /** Further lines of a summary. */
   readonly details?: readonly string[];
   /** Further alerts that the same email summarizes. */
-  readonly others?: readonly AlertMessage[];
+  readonly furtherAlerts?: readonly AlertMessage[];
   readonly organizationName: string;
   /** Base URL of the dashboard's pages, without a final slash. */
   readonly pagesUrl: string;
@@ -27,11 +27,12 @@ export interface AlertMailInput {
 
 /** Builds the email. Names come from users: they must not add lines to it. */
 export async function createAlertMail(input: AlertMailInput): Promise<AlertMail> {
-  const { message, others = [], details = [], organizationName, pagesUrl } = input;
+  const { message, furtherAlerts = [], details = [], organizationName, pagesUrl } = input;
   const words = describeMessage(message.alerts, organizationName, pagesUrl);
   const { links } = words;
-  const subject = others.length === 0 ? words.subject : `${words.subject} (and ${countMore(others)})`;
-  const paragraphs = [...words.reached, ...words.meaning, ...details, ...describeOthers(input)];
+  const subject =
+    furtherAlerts.length === 0 ? words.subject : `${words.subject} (and ${countMore(furtherAlerts)})`;
+  const paragraphs = [...words.reached, ...words.meaning, ...details, ...describeFurtherAlerts(input)];
   const settingsUrl = `${pagesUrl}${formatSettingsPath(message)}`;
   const notice = `${describeAddress(organizationName, settingsUrl)}\nAlert ${message.id}.`;
   return formatMail({ subject, paragraphs, links, notice });
@@ -83,10 +84,10 @@ function countMore({ length }: readonly AlertMessage[]): string {
 }
 
 /** Describes the newest ones; the dashboard has all of them. */
-function describeOthers({ others = [], organizationName, pagesUrl }: AlertMailInput): string[] {
-  if (others.length === 0) return [];
-  const shown = others.slice(-MAX_SHOWN);
+function describeFurtherAlerts({ furtherAlerts = [], organizationName, pagesUrl }: AlertMailInput): string[] {
+  if (furtherAlerts.length === 0) return [];
+  const shown = furtherAlerts.slice(-MAX_SHOWN);
   const texts = shown.flatMap(({ alerts }) => describeMessage(alerts, organizationName, pagesUrl).reached);
-  const rest = others.length > shown.length ? ` The newest ${shown.length} are below.` : "";
-  return [`${countMore(others)} fired since the last email.${rest}`, ...texts];
+  const rest = furtherAlerts.length > shown.length ? ` The newest ${shown.length} are below.` : "";
+  return [`${countMore(furtherAlerts)} fired since the last email.${rest}`, ...texts];
 }

@@ -22,7 +22,7 @@ type Alerts = AlertMessage["alerts"];
 const CENTS_PER_UNIT = 100;
 
 /** Requests that a cap rejects, by scope. */
-const WHO = {
+const SUBJECTS = {
   key: "this key",
   user: "all keys of this user",
   group: "all keys of this group",
@@ -102,21 +102,21 @@ function describeMain(alert: AlertRecord): string {
 function describeReached(own: Alerts, organization: string): string {
   const [first] = own;
   const subject = capitalize(nameSubject(first));
-  const whose = first.scope === "organization" ? ` ${organization}` : ` of ${organization}`;
+  const ofOrganization = first.scope === "organization" ? ` ${organization}` : ` of ${organization}`;
   const limits = own.filter(isFirstOfLimit).map((limit) => {
     const percents = own.filter((alert) => isOfLimit(alert, limit)).map(nameThreshold);
     return `${percents.join(" and ")} of its ${limitNameOf(limit)} of ${formatLimit(limit)}`;
   });
   const verb = own.length === 1 ? "is" : "are";
-  return `${subject}${whose} has spent ${formatSpent(first)} ${nameWindow(first)}: ${limits.join(", ")} ${verb} reached.`;
+  return `${subject}${ofOrganization} has spent ${formatSpent(first)} ${nameWindow(first)}: ${limits.join(", ")} ${verb} reached.`;
 }
 
 /** Explains rejecting limits before others. */
 function explain(alerts: Alerts, main: AlertRecord): readonly string[] {
   if (main.kind === "budget") {
     const end = nameEnd(main);
-    const anew = end === null ? "" : ` Resets on ${end}.`;
-    return [`Budgets don't block requests; a hard cap would.${anew}`];
+    const resetText = end === null ? "" : ` Resets on ${end}.`;
+    return [`Budgets don't block requests; a hard cap would.${resetText}`];
   }
   return listSubjects(alerts)
     .map(mainAlertOf)
@@ -125,18 +125,18 @@ function explain(alerts: Alerts, main: AlertRecord): readonly string[] {
 }
 
 function explainCap(alert: AlertRecord): string {
-  const who = WHO[alert.scope];
+  const subject = SUBJECTS[alert.scope];
   const end = nameEnd(alert);
   // A cap of 0 rejects requests even after a reset.
   const until = end === null || alert.amountCents === 0 ? "" : ` until the cap resets on ${end}`;
   if (isCapReached(alert)) {
     return (
-      `Requests of ${who} that cost money return 402${until}. ` +
+      `Requests of ${subject} that cost money return 402${until}. ` +
       `To continue${until === "" ? "" : " before"}, raise the cap of ${formatLimit(alert)}.`
     );
   }
   return (
-    `At 100%, requests of ${who} that cost money will return 402${until}. ` +
+    `At 100%, requests of ${subject} that cost money will return 402${until}. ` +
     `Raise the cap of ${formatLimit(alert)} to prevent this.`
   );
 }
@@ -145,8 +145,8 @@ function explainCap(alert: AlertRecord): string {
 function listSubjects(alerts: Alerts): readonly Alerts[] {
   return LIMIT_SCOPES.flatMap((scope) =>
     LIMIT_PERIODS.flatMap((period): readonly Alerts[] => {
-      const [first, ...others] = alerts.filter((alert) => alert.scope === scope && alert.period === period);
-      return first === undefined ? [] : [[first, ...others]];
+      const [first, ...rest] = alerts.filter((alert) => alert.scope === scope && alert.period === period);
+      return first === undefined ? [] : [[first, ...rest]];
     }),
   );
 }

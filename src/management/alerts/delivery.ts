@@ -79,7 +79,7 @@ export class AlertDelivery {
   #listener: AlertListener | null = null;
   #sweepTimer: NodeJS.Timeout | null = null;
   #isStopped = false;
-  #isRedisAway = false;
+  #isRedisUnreachable = false;
   #oldestQueuedAtMs: number | null = null;
 
   constructor(options: AlertDeliveryOptions) {
@@ -133,7 +133,7 @@ export class AlertDelivery {
       const ids = await this.#options.store.listOrganizationIds();
       await Promise.all(ids.map((id) => lane.run(() => look(id))));
       this.#oldestQueuedAtMs = oldest;
-      this.#isRedisAway = false;
+      this.#isRedisUnreachable = false;
     } catch (error) {
       this.#noteOutage(error);
     }
@@ -264,10 +264,10 @@ export class AlertDelivery {
 
   /** Logs once per outage. */
   #noteOutage(error: unknown): void {
-    if (!this.#isRedisAway && !this.#isStopped) {
+    if (!this.#isRedisUnreachable && !this.#isStopped) {
       this.#options.logger.warn({ err: error }, "alerts not delivered, retrying");
     }
-    this.#isRedisAway = true;
+    this.#isRedisUnreachable = true;
   }
 }
 

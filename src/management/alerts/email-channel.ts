@@ -101,12 +101,12 @@ export class EmailChannel implements Channel {
     to: readonly string[],
     recipients: readonly string[],
   ): Promise<Mail> {
-    const others = covered
+    const furtherAlerts = covered
       .filter(({ isForOtherChannels }) => !isForOtherChannels)
       .map((queued) => queued.message);
     const about = { organizationName: organization.name, pagesUrl: this.#options.pagesUrl };
     const details = await this.#options.readDetails(message, organization);
-    const mail = await createAlertMail({ ...about, message, details, others });
+    const mail = await createAlertMail({ ...about, message, details, furtherAlerts });
     return { ...mail, messageId: message.id, to, recipients };
   }
 
@@ -148,9 +148,9 @@ function conclude(
   covered: readonly QueuedMessage[] = [],
   result?: MailResult,
 ): AttemptResult {
-  const { left, accepted, refused } = progress;
-  if (left.length > 0) {
-    const reasons = result?.refused.map(({ address, reason }) => `${address}: ${reason}`) ?? left;
+  const { left: remaining, accepted, refused } = progress;
+  if (remaining.length > 0) {
+    const reasons = result?.refused.map(({ address, reason }) => `${address}: ${reason}`) ?? remaining;
     return { outcome: "again", error: reasons.join("; "), progress: JSON.stringify(progress) };
   }
   if (accepted === 0) return { outcome: "failed", error: refused.join("; ") };

@@ -127,7 +127,7 @@ function withoutCredentials(error: unknown, username: string | null, password: s
     Buffer.from(text).toString("base64"),
   );
   const clean = (text: string): string =>
-    [...encoded, password].reduce((left, secret) => left.replaceAll(secret, "[redacted]"), text);
+    [...encoded, password].reduce((redacted, secret) => redacted.replaceAll(secret, "[redacted]"), text);
   const { response } = error as SmtpError;
   return Object.assign(error, {
     message: clean(error.message),

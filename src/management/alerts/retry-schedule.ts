@@ -32,12 +32,12 @@ export interface RetryInput {
 
 /** Returns the milliseconds until the next attempt, or null after the last one. */
 export function nextWaitMs(schedule: RetrySchedule, input: RetryInput): number | null {
-  const leftMs = schedule.giveUpAfterMs - input.ageMs;
-  if (leftMs <= 0) return null;
+  const remainingMs = schedule.giveUpAfterMs - input.ageMs;
+  if (remainingMs <= 0) return null;
   // 2^30 seconds exceed every bound.
   const doubled = schedule.firstWaitMs * 2 ** Math.min(input.failedAttempts - 1, 30);
   const jitter = 1 + schedule.jitter * (2 * input.random - 1);
   const wait = Math.min(doubled, schedule.maxWaitMs) * jitter;
-  const asked = Math.min(input.retryAfterMs, MAX_RETRY_AFTER_MS);
-  return Math.round(Math.min(Math.max(wait, asked), leftMs));
+  const requestedMs = Math.min(input.retryAfterMs, MAX_RETRY_AFTER_MS);
+  return Math.round(Math.min(Math.max(wait, requestedMs), remainingMs));
 }

@@ -48,7 +48,7 @@ export async function readSpendByOwner(
 }
 
 /** Returns the organization and the largest keys, users and groups. */
-export function keepLargest(owners: readonly OwnerSpend[]): readonly OwnerSpend[] {
+export function findLargest(owners: readonly OwnerSpend[]): readonly OwnerSpend[] {
   return owners.filter(({ scope }, index) => index < LARGEST || owners[index - LARGEST]?.scope !== scope);
 }
 

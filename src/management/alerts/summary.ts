@@ -10,7 +10,7 @@ import { wholeCents } from "../../shared/money/money.ts";
 import { cleanName } from "./alert-names.ts";
 import { formatAmount } from "./alert-words.ts";
 import {
-  keepLargest,
+  findLargest,
   type OwnerSpend,
   readOwnerName,
   readSpendByOwner,
@@ -46,7 +46,7 @@ export async function readSummary(
   if (kind !== "summary" || windowStart === null || (period !== "week" && period !== "month")) return [];
   const endMs = Date.parse(formatWindowEnd(period, windowStart) ?? windowStart);
   const all = await readSpendByOwner(store, organization.id, windowBefore(period, endMs).days);
-  const owners = keepLargest(all);
+  const owners = findLargest(all);
   const lines = await Promise.all(
     (["key", "user", "group"] as const).map(async (scope) => {
       const own = owners.filter((owner) => owner.scope === scope && owner.microcents > 0n);

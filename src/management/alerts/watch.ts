@@ -15,7 +15,7 @@ import type { OrganizationRecord } from "../../shared/stored/management.ts";
 import { formatOwnerIds } from "../../shared/stored/owner-ids.ts";
 import type { Store } from "../../shared/stored/store.ts";
 import {
-  keepLargest,
+  findLargest,
   type OwnerSpend,
   readOwnerName,
   readSpendByOwner,
@@ -122,7 +122,7 @@ export async function watchOrganization(
     await mapTogether(chosen, AT_ONCE, (owner) => raiseForecasts(raiser, owner));
   }
   if (suddenSpendPercent === null) return;
-  for (const owner of keepLargest(owners)) await raiseSudden(raiser, owner, suddenSpendPercent);
+  for (const owner of findLargest(owners)) await raiseSudden(raiser, owner, suddenSpendPercent);
 }
 
 /** Returns the owners of a turn: the organization always, the others in turns, whichever processes take them. */
@@ -133,12 +133,12 @@ export function chooseInTurn<Owner extends Pick<OwnerSpend, "scope" | "id">>(
 ): readonly Owner[] {
   if (owners.length <= most) return owners;
   const whole = owners.filter(({ scope }) => scope === "organization");
-  const others = owners
+  const furtherOwners = owners
     .filter((owner) => !whole.includes(owner))
     .toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1));
-  const turns = Math.ceil(others.length / most);
+  const turns = Math.ceil(furtherOwners.length / most);
   const start = (turn % turns) * most;
-  return [...whole, ...others.slice(start, start + most)];
+  return [...whole, ...furtherOwners.slice(start, start + most)];
 }
 
 function nameOf({ scope, id }: Pick<OwnerSpend, "scope" | "id">): string {

@@ -20,7 +20,7 @@ export interface WebhookChannelOptions {
 }
 
 /** Status of a receiver that is permanently gone. */
-const GONE = 410;
+const STATUS_NO_LONGER_EXISTS = 410;
 const DISABLE_ATTEMPTS = 5;
 
 /**
@@ -57,7 +57,7 @@ export class WebhookChannel implements Channel {
     const webhook = findWebhook(organization.notifications, channel);
     // A webhook gets no alerts that fired before it was created.
     if (webhook === null || webhook.createdAtMs > queuedAtMs) return { outcome: "off" };
-    const [first, ...others] = message.alerts.filter((alert) => {
+    const [first, ...rest] = message.alerts.filter((alert) => {
       const name = alertNameOf(alert);
       return name !== null && webhook.alerts.includes(name);
     });
@@ -67,12 +67,12 @@ export class WebhookChannel implements Channel {
       return { outcome: "failed", error: `the endpoint is disabled since ${since}: it returned 410 Gone` };
     }
     const { clock, pagesUrl, post } = this.#options;
-    const chosen: AlertMessage = { ...message, alerts: [first, ...others] };
+    const chosen: AlertMessage = { ...message, alerts: [first, ...rest] };
     const input = { message: chosen, organizationName: organization.name, pagesUrl };
     const body = FORMATS[webhook.format].formatAlerts(input, webhook);
     try {
       const answer = await sendWebhook(webhook, { id: message.id, body, signal }, clock.nowMs(), post);
-      if (answer.status === GONE) return await this.#disable(organization, webhook);
+      if (answer.status === STATUS_NO_LONGER_EXISTS) return await this.#disable(organization, webhook);
       return judge(answer);
     } catch (error) {
       if (error instanceof WebhookError) return { outcome: "again", error: error.message };

@@ -108,7 +108,7 @@ export class IdentityProvider {
     const { clientSecret } = this.config;
     if (clientSecret === null) return null;
     const absence = clientSecret.explainAbsence();
-    if (absence !== null) throw new OidcError("away", `the client's secret: ${absence}`);
+    if (absence !== null) throw new OidcError("unreachable", `the client's secret: ${absence}`);
     return clientSecret.reveal();
   }
 }

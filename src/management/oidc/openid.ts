@@ -150,7 +150,7 @@ async function discover({ issuer, clientId, secret }: Client): Promise<Configura
       options,
     );
   } catch (thrown) {
-    throw new OidcError("away", describe(thrown));
+    throw new OidcError("unreachable", describe(thrown));
   }
 }
 
@@ -227,9 +227,9 @@ function convert(thrown: unknown): OidcError {
   const code = codeOf(thrown);
   const isNetwork = thrown instanceof TypeError && code === undefined;
   const isServer = thrown instanceof ResponseBodyError && thrown.status >= 500;
-  const isAway =
+  const isUnreachable =
     isNetwork || isServer || code === "OAUTH_TIMEOUT" || code === "OAUTH_RESPONSE_IS_NOT_CONFORM";
-  if (isAway) return new OidcError("away", describe(thrown));
+  if (isUnreachable) return new OidcError("unreachable", describe(thrown));
   const isTime = code === "OAUTH_JWT_TIMESTAMP_CHECK_FAILED";
   return new OidcError(isTime ? "clock" : "refused", describe(thrown));
 }

@@ -36,7 +36,7 @@ export function parseTransaction(cookie: string): Transaction | null {
 }
 
 export function checksOf({ secret, provider }: Transaction): Checks {
-  const make = (what: string): string =>
-    createHmac("sha256", secret).update(`${provider} ${what}`).digest("base64url");
+  const make = (purpose: string): string =>
+    createHmac("sha256", secret).update(`${provider} ${purpose}`).digest("base64url");
   return { state: make("state"), nonce: make("nonce"), codeVerifier: make("verifier") };
 }

@@ -9,7 +9,7 @@ import type { Config } from "../../shared/config/schema.ts";
 import { mergeBootstrap, type MergeOptions } from "../../envoy/merge-bootstrap/merge-bootstrap.ts";
 import { MergeRefusal } from "../../envoy/merge-bootstrap/bootstrap-file.ts";
 import { CommandError } from "./management/command-error.ts";
-import { ask, canAsk } from "./terminal/ask.ts";
+import { prompt, isInteractive } from "./terminal/ask.ts";
 import { openScreen, type Level, type Screen } from "./terminal/screen.ts";
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from "diff";
 
@@ -69,7 +69,9 @@ export async function mergeInto({
   const screen = openScreen(process.stdout, { env: process.env });
   process.stdout.write(paintDiff(screen, formatUnifiedDiff(before, after, file)));
   if (!write && !(await isMeant(file))) {
-    process.stderr.write(`Nothing was written to ${file}${canAsk() ? "" : ": pass --write to write it"}.\n`);
+    process.stderr.write(
+      `Nothing was written to ${file}${isInteractive() ? "" : ": pass --write to write it"}.\n`,
+    );
     return;
   }
   const backup = await replace(file, after);
@@ -100,8 +102,8 @@ function merge(file: string, run: () => string): string {
 }
 
 async function isMeant(file: string): Promise<boolean> {
-  if (!canAsk()) return false;
-  return /^y(?:es)?$/i.test((await ask(`Write this to ${file}? [y/N] `)).trim());
+  if (!isInteractive()) return false;
+  return /^y(?:es)?$/i.test((await prompt(`Write this to ${file}? [y/N] `)).trim());
 }
 
 /** Replaces the file atomically, keeping its mode; returns the path of the backup. */
@@ -112,7 +114,7 @@ async function replace(file: string, text: string): Promise<string> {
     const target = await realpath(file);
     draft = join(dirname(target), `.${basename(target)}.${process.pid}`);
     const { mode } = await stat(target);
-    const backup = await keep(target);
+    const backup = await backUp(target);
     const handle = await open(draft, "wx", mode & 0o777);
     try {
       await handle.writeFile(text);
@@ -130,7 +132,7 @@ async function replace(file: string, text: string): Promise<string> {
 }
 
 /** Copies it to a new, unused name. */
-async function keep(file: string): Promise<string> {
+async function backUp(file: string): Promise<string> {
   for (let number = 1; ; number += 1) {
     const backup = `${file}.before${number === 1 ? "" : `-${number}`}`;
     try {

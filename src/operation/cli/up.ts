@@ -72,7 +72,7 @@ async function fillRunning(config: Config, { adminUrl, adminToken }: StackFacts,
   const client = new AdminClient(adminUrl, adminToken);
   const call: CallManagement = (method, path, input) => client.call(method, path, input);
   const filled = await fillSampleOf(config, { call, keys });
-  tell(
+  print(
     filled
       ? `Sample data: organization "${COMPANY_NAME}" with ${keys} API keys.`
       : `Organization "${COMPANY_NAME}" exists: no sample data was added. Delete it to fill it again.`,
@@ -109,7 +109,7 @@ async function chooseConfig(options: UpConfigOptions): Promise<string | null> {
   if (upstream !== undefined) {
     const { writeFirstConfig } = await import("../launcher/first-config/write-first-config.ts");
     const file = config ?? FILE;
-    await writeFirstConfig({ upstream, keyVariable: upstreamKeyEnv, file, notice: tell });
+    await writeFirstConfig({ upstream, keyVariable: upstreamKeyEnv, file, notice: print });
     return file;
   }
   if (upstreamKeyEnv !== null) {
@@ -117,11 +117,11 @@ async function chooseConfig(options: UpConfigOptions): Promise<string | null> {
   }
   if (config !== undefined || !existsSync(FILE)) return config ?? null;
   await requireHarmless(resolve(FILE));
-  tell(`Starting with ${resolve(FILE)}; the demo model starts in a directory without a ${FILE}.`);
+  print(`Starting with ${resolve(FILE)}; the demo model starts in a directory without a ${FILE}.`);
   return FILE;
 }
 
-function tell(line: string): void {
+function print(line: string): void {
   process.stderr.write(`${cleanText(line)}\n`);
 }
 

@@ -214,24 +214,24 @@ function formatWindows({ organizations, compared, notCompared }: WindowVerificat
   const head = `Windows of limits: ${compared} of ${organizations} organizations compared with the usage rows.\n`;
   const groups = new Map<string, WindowVerification["notCompared"]>();
   for (const one of notCompared) {
-    const what = `${formatSpan(one)}: ${OBSTACLES[one.obstacle]}`;
-    groups.set(what, [...(groups.get(what) ?? []), one]);
+    const obstacle = `${formatSpan(one)}: ${OBSTACLES[one.obstacle]}`;
+    groups.set(obstacle, [...(groups.get(obstacle) ?? []), one]);
   }
   const lines = [...groups].map(
-    ([what, all]) =>
-      `Not compared: ${what} (${all.map(({ organizationId }) => organizationId).join(", ")})\n`,
+    ([obstacle, all]) =>
+      `Not compared: ${obstacle} (${all.map(({ organizationId }) => organizationId).join(", ")})\n`,
   );
   return head + lines.join("");
 }
 
 /** "of days are kept for 15 days", "of weeks for 22" */
-const KEPT = Object.entries(PERIODS)
+const RETENTION = Object.entries(PERIODS)
   .filter(([, { retentionDays }]) => retentionDays !== null)
   .map(([period, { retentionDays }], place) =>
     place === 0 ? `of ${period}s are kept for ${retentionDays} days` : `of ${period}s for ${retentionDays}`,
   );
 const OBSTACLES: Readonly<Record<WindowObstacle, string>> = {
-  counters_expired: `counters ${KEPT.join(", ")}`,
+  counters_expired: `counters ${RETENTION.join(", ")}`,
   usage_expired: "the usage of a part of it is no longer stored",
   beginning: "spend before the first limit is still being added",
 };
@@ -245,9 +245,9 @@ function formatSpan({ period, from, to }: ObstructedWindows): string {
 function formatWindowDifference(difference: WindowDifference): string {
   const { organizationId, owner, period, window, figure, expected, found } = difference;
   const { scope, id, name } = owner;
-  const whose = [scope, name === null ? null : `"${cleanText(name)}"`, id === null ? null : `(${id})`];
+  const ownerParts = [scope, name === null ? null : `"${cleanText(name)}"`, id === null ? null : `(${id})`];
   const when = describeWindow(period, window ?? "");
-  const subject = [organizationId, ...whose, when].filter((part) => part !== null).join(" ");
+  const subject = [organizationId, ...ownerParts, when].filter((part) => part !== null).join(" ");
   return (
     `  ${subject}: ${figure}: expected ${expected}, found ${found} (${found - expected}); ` +
     "the count of its limits isn't the sum of its usage rows"

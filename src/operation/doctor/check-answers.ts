@@ -8,7 +8,7 @@ const CHECK = "upstreams.answers";
 
 interface Refusal {
   readonly finding: FindingCode;
-  readonly says: string;
+  readonly text: string;
   readonly fix: string;
 }
 
@@ -16,12 +16,12 @@ interface Refusal {
 const REFUSALS: Readonly<Record<string, Refusal>> = {
   upstream_model_not_found: {
     finding: "upstream_model_unknown",
-    says: "with 404 (unknown model or path)",
+    text: "with 404 (unknown model or path)",
     fix: "Compare `catalog[].upstream_model` with the names that the server lists, and the upstream's `url` and `path_prefix` with the server's address",
   },
   upstream_authentication_failed: {
     finding: "upstream_refuses_account",
-    says: "because of the gateway's account (credential, balance or permissions)",
+    text: "because of the gateway's account (credential, balance or permissions)",
     fix: "Renew the upstream's credential, or check the account at the model provider",
   },
 };
@@ -39,7 +39,7 @@ export async function checkAnswers(config: Config): Promise<DoctorFinding[]> {
       const ofModel = samples.filter(({ labels }) => labels["code"] === code && labels["model"] === id);
       const times = ofModel.reduce((sum, { value }) => sum + value, 0);
       if (times === 0) return [];
-      const message = `${id} (\`${upstreamModel}\` at ${upstream}): the server rejected ${times} ${times === 1 ? "request" : "requests"} ${refusal.says}.`;
+      const message = `${id} (\`${upstreamModel}\` at ${upstream}): the server rejected ${times} ${times === 1 ? "request" : "requests"} ${refusal.text}.`;
       const fix = `${refusal.fix}. The log has the server's message (\`upstream failed\`); the count resets when the workers restart.`;
       return [found(refusal.finding, CHECK, { message, fix })];
     }),

@@ -24,10 +24,10 @@ function checkPair(
     if (!certificate.checkPrivateKey(createPrivateKey(readFileSync(keyFile)))) {
       return unusable(`\`${check}\`: ${keyFile} isn't the key of ${certFile}.`);
     }
-    const leftMs = Date.parse(certificate.validTo) - Date.now();
-    const end = `the certificate in ${certFile} ${leftMs < 0 ? "expired" : "expires"} on ${certificate.validTo}.`;
-    if (leftMs < 0) return unusable(`\`${check}\`: ${end}`);
-    if (leftMs < RENEWED_BEFORE_MS) {
+    const remainingMs = Date.parse(certificate.validTo) - Date.now();
+    const end = `the certificate in ${certFile} ${remainingMs < 0 ? "expired" : "expires"} on ${certificate.validTo}.`;
+    if (remainingMs < 0) return unusable(`\`${check}\`: ${end}`);
+    if (remainingMs < RENEWED_BEFORE_MS) {
       return found("certificate_expires", check, { message: `\`${check}\`: ${end}` });
     }
     return ok(check, `\`${check}\`: ${end}`);

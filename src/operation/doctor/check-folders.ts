@@ -6,8 +6,8 @@ import type { Config } from "../../shared/config/schema.ts";
 import { isShort, readDiskSpace } from "../../shared/host/disk-space.ts";
 import { type DoctorFinding, type FindingCode, found, ok, reasonOf } from "./finding.ts";
 
-const GROUP_AND_OTHERS = 0o077;
-const OTHERS = 0o007;
+const GROUP_AND_WORLD = 0o077;
+const WORLD = 0o007;
 const MEBIBYTE = 1024 ** 2;
 /** Entries older than this are stuck. */
 const STALE_SPOOL_MS = 60_000;
@@ -86,7 +86,7 @@ async function checkPrivate(
   const writable = await checkWritable(check, folder, field);
   if (writable.level !== "ok") return writable;
   const state = await stat(folder).catch(() => null);
-  if (state === null || (state.mode & OTHERS) === 0) return writable;
+  if (state === null || (state.mode & WORLD) === 0) return writable;
   const mode = (state.mode & 0o777).toString(8);
   const fix = `chmod o-rwx ${folder}: ${risk}.`;
   return found(code, check, {
@@ -98,7 +98,7 @@ async function checkPrivate(
 async function checkTokenFile(dataDir: string): Promise<DoctorFinding[]> {
   const file = join(dataDir, "operator-token");
   const state = await stat(file).catch(() => null);
-  if (state === null || (state.mode & GROUP_AND_OTHERS) === 0) return [];
+  if (state === null || (state.mode & GROUP_AND_WORLD) === 0) return [];
   const mode = (state.mode & 0o777).toString(8);
   const fix = `chmod 600 ${file}, then replace the token: remove the file and restart.`;
   const message = `${file} can be read by others (mode ${mode}).`;
@@ -121,11 +121,11 @@ async function checkSpace(
 /** Returns the directory, or its nearest existing parent. */
 async function findExisting(folder: string): Promise<string> {
   const parent = join(folder, "..");
-  const isThere = await stat(folder).then(
+  const exists = await stat(folder).then(
     () => true,
     () => false,
   );
-  return isThere || parent === folder ? folder : findExisting(parent);
+  return exists || parent === folder ? folder : findExisting(parent);
 }
 
 async function checkSpool(spool: string): Promise<DoctorFinding[]> {

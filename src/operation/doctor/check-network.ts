@@ -41,10 +41,10 @@ async function checkEndpoint(
   } catch (error) {
     const reason = explainConnectError(error);
     const isCertificate = reason?.isCertificate ?? false;
-    const says =
+    const problem =
       reason === null ? `the upstream ${name} accepts no connection` : describeReason(reason, name);
     return found(isCertificate ? "upstream_untrusted" : "upstream_unreachable", check, {
-      message: `${capitalize(says)} (${where}: ${reasonOf(error)}).`,
+      message: `${capitalize(problem)} (${where}: ${reasonOf(error)}).`,
       fix: `Requests to its models return 503. ${reason?.todo ?? FLAGS.UF.todo}`,
     });
   }

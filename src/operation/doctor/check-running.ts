@@ -8,8 +8,8 @@ import { envoyAdminSocket } from "./read-envoy-admin.ts";
 /** No findings if any part accepts connections: a hanging part has its own check. */
 export async function checkRunning(config: Config): Promise<DoctorFinding[]> {
   const addresses = [...addressesOfWorkers(config), { path: envoyAdminSocket(config) }];
-  const isThere = await Promise.all(addresses.map(isListening));
-  if (isThere.includes(true)) return [];
+  const areListening = await Promise.all(addresses.map(isListening));
+  if (areListening.includes(true)) return [];
   const message = `No gateway runs with this configuration: no worker and no Envoy accepts a connection (${config.sidecar.sockets}).`;
   return [found("gateway_not_running", "gateway", { message })];
 }

@@ -1,7 +1,7 @@
 /** Checks of model servers by their own information: kind, models, context windows. */
 import type { Config, UpstreamConfig } from "../../shared/config/schema.ts";
 import { formatHost } from "../../shared/host/local-url.ts";
-import { readModels, type ServerModels } from "../../shared/model-servers/ask-models.ts";
+import { readModels, type ServerModels } from "../../shared/model-servers/read-models.ts";
 import { FetchError } from "../../shared/model-servers/fetch-answer.ts";
 import { MODEL_SERVERS } from "../../shared/model-servers/presets.ts";
 import { type DoctorFinding, found, ok } from "./finding.ts";
@@ -19,8 +19,8 @@ export async function checkServers(
 ): Promise<DoctorFinding[]> {
   const all = await Promise.all(
     config.upstreams.map(async (upstream) => {
-      const isAsked = upstream.awsSigning === null && (isTrusted || upstream.credentials.length === 0);
-      const reported = isAsked ? await ask(upstream) : null;
+      const isQueried = upstream.awsSigning === null && (isTrusted || upstream.credentials.length === 0);
+      const reported = isQueried ? await readModelList(upstream) : null;
       return reported === null ? [] : judge(config, upstream, reported);
     }),
   );
@@ -28,7 +28,11 @@ export async function checkServers(
 }
 
 /** Returns null if the server reports nothing. Another check covers reachability. */
-async function ask({ endpoints, pathPrefix, credentials }: UpstreamConfig): Promise<ServerModels | null> {
+async function readModelList({
+  endpoints,
+  pathPrefix,
+  credentials,
+}: UpstreamConfig): Promise<ServerModels | null> {
   const [first] = endpoints;
   if (first === undefined) return null;
   const origin = `${first.usesTls ? "https" : "http"}://${formatHost(first.host)}:${first.port}`;

@@ -60,13 +60,13 @@ function checkHealth({ name, healthCheck }: UpstreamConfig, hosts: readonly Host
       ? [skipped(check, `Envoy uses every endpoint of ${name}; without \`health_check\` it tests none.`)]
       : [ok(check, `Every endpoint of ${name} passes Envoy's health check.`)];
   }
-  const isNoneLeft = bad.length === hosts.length;
+  const areAllBad = bad.length === hosts.length;
   const message = `Envoy considers ${bad.length} of ${hosts.length} endpoints of ${name} unhealthy: ${bad.join(", ")}.`;
-  const fix = isNoneLeft
+  const fix = areAllBad
     ? "Start the model servers, or correct `health_check.path`. Until then requests to these models fail."
     : "Start the model server, or correct `health_check.path`. Until then the other endpoints receive all requests.";
   return [
-    found(isNoneLeft ? "upstream_all_unhealthy" : "upstream_endpoint_unhealthy", check, { message, fix }),
+    found(areAllBad ? "upstream_all_unhealthy" : "upstream_endpoint_unhealthy", check, { message, fix }),
   ];
 }
 

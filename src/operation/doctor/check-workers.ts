@@ -39,7 +39,7 @@ async function checkWorker(address: Address, index: number): Promise<DoctorFindi
     }
   }
   try {
-    const isServing = await askHealth(address);
+    const isServing = await checkHealth(address);
     if (isServing) return ok(check, `Worker ${index} serves.`);
     const message = `Worker ${index} at ${where} reports that it isn't serving.`;
     return found("worker_not_serving", check, { message });
@@ -49,7 +49,7 @@ async function checkWorker(address: Address, index: number): Promise<DoctorFindi
   }
 }
 
-async function askHealth(address: Address): Promise<boolean> {
+async function checkHealth(address: Address): Promise<boolean> {
   const session = connect("http://localhost", { createConnection: () => connectSocket({ ...address }) });
   try {
     return await call(session);

@@ -55,7 +55,7 @@ export async function startPrivateRedis(options: PrivateRedisOptions): Promise<M
     env: options.env,
     logPath: options.logPath,
   });
-  await letSendersFinish(redis, options.env);
+  await schedulePolitely(redis, options.env);
   return redis;
 }
 
@@ -64,7 +64,7 @@ export async function startPrivateRedis(options: PrivateRedisOptions): Promise<M
  * a worker that has sent a charge would stall while Redis executes it, together with its reply to Envoy,
  * which leaves after the charge in the same turn. Redis's share of CPU time stays the same.
  */
-async function letSendersFinish({ child }: ManagedProcess, env: NodeJS.ProcessEnv): Promise<void> {
+async function schedulePolitely({ child }: ManagedProcess, env: NodeJS.ProcessEnv): Promise<void> {
   if (child.pid === undefined) return;
   await runCommand("chrt", ["--batch", "--pid", "0", String(child.pid)], { env, timeoutMs: 5_000 });
 }

@@ -26,9 +26,9 @@ export async function waitUntilReady(
   for (;;) {
     const answer = await readyz(baseUrl);
     if (answer === "200") return;
-    const gone = processes.find((one) => one.hasEnded);
-    if (gone !== undefined) {
-      throw new LaunchError(`${gone.name} ended (${await gone.ended}).\n${gone.describeLog()}`);
+    const ended = processes.find((one) => one.hasEnded);
+    if (ended !== undefined) {
+      throw new LaunchError(`${ended.name} ended (${await ended.ended}).\n${ended.describeLog()}`);
     }
     if (performance.now() > deadlineMs) {
       const logs = processes.map((one) => one.describeLog()).join("\n\n");

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { watchUpstreamSecrets } from "../../envoy/bootstrap/upstream-secrets.ts";
 import { accessLogIn, drainEnvoy, reopenAccessLog, secretsFolder, startEnvoy } from "./envoy-process.ts";
 import { guardOf } from "./guarded-process.ts";
-import { LogKeeper } from "./log-keeper.ts";
+import { LogBound } from "./log-bound.ts";
 import type { ManagedProcess } from "./managed-process.ts";
 import type { Plan } from "./plan.ts";
 import { startPrivateRedis, waitForRedis } from "./private-redis.ts";
@@ -35,7 +35,7 @@ export class Stack {
   #serve: ManagedProcess | null = null;
   #envoy: ManagedProcess | null = null;
   #credentials: { close: () => void } | null = null;
-  #logs: LogKeeper | null = null;
+  #logs: LogBound | null = null;
 
   /** `entry`: program for starting `serve` and the workers. */
   constructor(plan: Plan, entry: string) {
@@ -62,7 +62,7 @@ export class Stack {
       secretsFolder(config.sidecar.sockets),
       reportCredentials,
     );
-    this.#logs = this.#keepLogs();
+    this.#logs = this.#boundLogs();
     this.#note();
     await waitUntilReady(this.baseUrl, this.#processes);
     return ready;
@@ -134,9 +134,9 @@ export class Stack {
     });
   }
 
-  #keepLogs(): LogKeeper {
+  #boundLogs(): LogBound {
     const { config, logDir } = this.#plan;
-    const keeper = new LogKeeper({
+    const bound = new LogBound({
       accessLog: accessLogIn(logDir),
       reopen: () => reopenAccessLog(config.sidecar.sockets),
       otherLogs: this.#processes.map(({ log }) => log.path),
@@ -144,8 +144,8 @@ export class Stack {
       spoolMaxBytes: config.settlement.spoolMaxBytes,
       notice: (line) => void process.stderr.write(`${line}\n`),
     });
-    keeper.start();
-    return keeper;
+    bound.start();
+    return bound;
   }
 
   async #cleanUp(): Promise<void> {

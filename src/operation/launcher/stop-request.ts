@@ -42,14 +42,15 @@ function startedByNpm(): boolean {
 }
 
 /** Calls `onGone` once when the parent, or npm behind an intermediate shell, has changed. */
-function watchParents(onGone: () => void): void {
+function watchParents(onChanged: () => void): void {
   const parent = process.ppid;
   const grandparent = isShellOfScript(parent) ? readParentPid(parent) : null;
   const timer = setInterval(() => {
-    const gone = process.ppid !== parent || (grandparent !== null && readParentPid(parent) !== grandparent);
-    if (!gone) return;
+    const hasChanged =
+      process.ppid !== parent || (grandparent !== null && readParentPid(parent) !== grandparent);
+    if (!hasChanged) return;
     clearInterval(timer);
-    onGone();
+    onChanged();
   }, PARENT_POLL_MS);
   timer.unref();
 }

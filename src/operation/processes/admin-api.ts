@@ -39,25 +39,25 @@ export async function startAdminApi({ config, channel }: ProcessOptions): Promis
   logProcessWarnings(logger);
   setErrorReference(formatErrorReference(config));
   const telemetry = createAdminTelemetry(config, channel);
-  const ask = createHostCalls<HostQuestions>(channel);
+  const callHost = createHostCalls<HostQuestions>(channel);
   const { store, close } = await openAdminStore(config, logger, telemetry.redisMeter);
   const catalog = new CatalogReference(createCatalog(config));
   const email = createEmailServices(config);
-  const renderMetrics = () => ask("renderMetrics");
+  const renderMetrics = () => callHost("renderMetrics");
   const modelStatus = new ModelStatus({
     render: renderMetrics,
     listModels: () => catalog.current.models.map(({ id }) => id),
   });
   const server = await startAdminServer({
     ...readServerSettings(config),
-    areWorkersReady: () => ask("areWorkersReady"),
+    areWorkersReady: () => callHost("areWorkersReady"),
     store,
     reports: new ReportTurns(),
     catalog: () => catalog.current,
-    readConfigState: () => ask("readConfigState"),
+    readConfigState: () => callHost("readConfigState"),
     email,
     nowMs: () => systemClock.nowMs(),
-    setLogLevel: (level) => ask("setLogLevel", level),
+    setLogLevel: (level) => callHost("setLogLevel", level),
     metrics: {
       render: renderMetrics,
       token: config.telemetry.metricsToken?.reveal() ?? null,

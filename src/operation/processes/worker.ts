@@ -342,8 +342,8 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     openProcess: (call) => new RequestStream(call, streamServices),
     log(message) {
       for (const { requestId, end, block } of readEntries(message)) {
-        const isEndingHere = ends.report(requestId, end);
-        if (block !== null) recordBlock(block, isEndingHere);
+        const isEndingOnWorker = ends.report(requestId, end);
+        if (block !== null) recordBlock(block, isEndingOnWorker);
       }
     },
     isServing,

@@ -41,8 +41,8 @@ const COMMONJS = [
  * deoptimizing the code that instantiates it, for as long as the process runs. It also skips arrow functions
  * (without a prototype), which the request path creates often: setting a name takes a microsecond.
  */
-const KEEP_NAME = 'var __name = (target, value) => __defProp(target, "name", { value, configurable: true });';
-const KEEP_NAME_IF_WRONG = KEEP_NAME.replace(
+const SET_NAME = 'var __name = (target, value) => __defProp(target, "name", { value, configurable: true });';
+const SET_NAME_IF_WRONG = SET_NAME.replace(
   "=> ",
   "=> target.prototype === undefined || target.name === value ? target : ",
 );
@@ -131,7 +131,7 @@ async function bundle(root, draft) {
       sourcemap: true,
       sourcesContent: false,
     });
-    leaveRightNames(draft);
+    skipRightNames(draft);
   } catch (error) {
     if (error instanceof SetupError) throw error;
     throw new SetupError(`The sources do not compile:\n${String(error)}`, { cause: error });
@@ -146,18 +146,18 @@ async function bundle(root, draft) {
  * @param {string} draft the directory of modules as esbuild wrote them
  * @throws {SetupError} if that function is not written as expected
  */
-export function leaveRightNames(draft) {
+export function skipRightNames(draft) {
   const modules = readdirSync(draft).filter((name) => name.endsWith(".js"));
-  let keepsNames = false;
+  let setsNames = false;
   let isReplaced = false;
   for (const file of modules.map((name) => join(draft, name))) {
     const code = readFileSync(file, "utf8");
-    keepsNames ||= code.includes("__name(");
-    if (!code.includes(KEEP_NAME)) continue;
+    setsNames ||= code.includes("__name(");
+    if (!code.includes(SET_NAME)) continue;
     isReplaced = true;
-    writeFileSync(file, code.replace(KEEP_NAME, KEEP_NAME_IF_WRONG));
+    writeFileSync(file, code.replace(SET_NAME, SET_NAME_IF_WRONG));
   }
-  if (keepsNames && !isReplaced) {
+  if (setsNames && !isReplaced) {
     throw new SetupError(
       "This esbuild writes its function that keeps names in other words than src/operation/setup/build.js looks for (KEEP_NAME). Without ours in its place every request is slower: put the new words there.",
     );

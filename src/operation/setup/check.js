@@ -84,8 +84,9 @@ async function runInOrder(root, steps) {
     const { code, stdout, stderr } = await runCommand(command, args, { cwd: root, env });
     const seconds = formatSeconds(performance.now() - startedAtMs).padStart(7);
     const options = args.filter((arg) => arg.startsWith("-"));
-    const what = note === undefined ? [tool, ...args].join(" ") : `${tool} ${options.join(" ")} (${note})`;
-    process.stdout.write(`${code === 0 ? "passed" : "FAILED"} ${seconds}  ${what}\n`);
+    const description =
+      note === undefined ? [tool, ...args].join(" ") : `${tool} ${options.join(" ")} (${note})`;
+    process.stdout.write(`${code === 0 ? "passed" : "FAILED"} ${seconds}  ${description}\n`);
     if (code === 0) continue;
     failed.push(tool);
     process.stdout.write(`\n${stdout}${stderr}\n`);

@@ -51,7 +51,7 @@ export function tryLock(path) {
  * @returns {Promise<T>}
  */
 export async function withLock(path, work, options = {}) {
-  let told = false;
+  let isReported = false;
   for (;;) {
     const { lock, holder } = tryLock(path);
     if (lock !== null) {
@@ -61,8 +61,8 @@ export async function withLock(path, work, options = {}) {
         lock.release();
       }
     }
-    if (!told) options.onWait?.(holder);
-    told = true;
+    if (!isReported) options.onWait?.(holder);
+    isReported = true;
     await pause(POLL_MS);
   }
 }

@@ -141,6 +141,6 @@ export function describeNpmFailure(result) {
     .split("\n")
     .filter((line) => /^npm (error|ERR!)/.test(line))
     .map((line) => line.replace(/^npm (error|ERR!)/, "").trim());
-  const telling = errors.find((line) => line !== "" && !/^(code|errno|syscall) /.test(line));
-  return (telling ?? lastLine(result)).replace(/[.:]$/, "");
+  const message = errors.find((line) => line !== "" && !/^(code|errno|syscall) /.test(line));
+  return (message ?? lastLine(result)).replace(/[.:]$/, "");
 }

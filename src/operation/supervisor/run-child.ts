@@ -5,7 +5,7 @@ import { receiveCatalog, receiveConfig } from "../../shared/config/transfer.ts";
 import { type Channel, createListeners } from "../../shared/host/channel.ts";
 import { createDeferred } from "../../shared/event-loop/deferred.ts";
 import type { ProcessOptions, RunningAdmin, RunningProcess, WorkerOptions } from "./gateway-parts.ts";
-import { onParentGone } from "./parent-process.ts";
+import { onParentEnd } from "./parent-process.ts";
 import { parseWorkerOrder, type WorkerReport } from "./messages.ts";
 
 export interface RunWorkerOptions {
@@ -94,7 +94,7 @@ async function runChild(child: Child): Promise<void> {
   process.on("SIGINT", () => undefined);
   process.on("SIGHUP", () => undefined);
   process.on("SIGTERM", () => terminatedDrainMs !== null && end(terminatedDrainMs));
-  onParentGone(() => {
+  onParentEnd(() => {
     if (!ending && child.orphanDrainMs === 0) process.exit(0);
     end(child.orphanDrainMs);
   });

@@ -16,8 +16,8 @@ import { AdminProcess } from "./admin-process.ts";
 import { applyOverrides, type ConfigOverrides, pickOverrides } from "./config-overrides.ts";
 import type { SupervisorServices, SupervisorServicesOptions } from "./gateway-parts.ts";
 import type { ServeReport } from "./messages.ts";
-import { onParentGone } from "./parent-process.ts";
-import { keepDemoKey, readDemoKey, resolveOperatorToken } from "./secret-file.ts";
+import { onParentEnd } from "./parent-process.ts";
+import { storeDemoKey, readDemoKey, resolveOperatorToken } from "./secret-file.ts";
 import { type RunningGateway, writeRunningGateway } from "./running-gateway.ts";
 import { lockSockets, requireUnused } from "./socket-lock.ts";
 import { StartError } from "./start-error.ts";
@@ -168,7 +168,7 @@ async function startServices(
       report({ type: "redis_awaited", address });
     },
   });
-  if (services.demoKey !== null && services.demoKey !== storedKey) keepDemoKey(config, services.demoKey);
+  if (services.demoKey !== null && services.demoKey !== storedKey) storeDemoKey(config, services.demoKey);
   return services;
 }
 
@@ -214,7 +214,7 @@ function createEnd(abort: () => void): (stopAll: () => Promise<boolean>) => void
 function onEndSignals(end: (boundMs: number) => void, drainBoundMs: number): void {
   process.on("SIGTERM", () => end(drainBoundMs));
   process.on("SIGINT", () => end(drainBoundMs));
-  onParentGone(() => end(ORPHAN_DRAIN_MS));
+  onParentEnd(() => end(ORPHAN_DRAIN_MS));
 }
 
 /** Returns whether everything in flight could be settled. */
@@ -239,7 +239,7 @@ function createReloader(
   { running, runningFingerprint }: Pick<ReloaderOptions, "running" | "runningFingerprint">,
   onAccepted: (catalog: Config["catalog"]) => void,
 ): ConfigReloader {
-  const keep = (state: ConfigState): void => {
+  const store = (state: ConfigState): void => {
     try {
       writeConfigState(running.dataDir, state);
     } catch (error) {
@@ -254,17 +254,17 @@ function createReloader(
     nowMs: () => Date.now(),
     onAccepted(catalog, state) {
       onAccepted(catalog);
-      keep(state);
+      store(state);
       log.info({ models: catalog.length }, "configuration reloaded");
       warnOfRestart(state, log);
     },
     onRefused({ problems }, state) {
-      keep(state);
+      store(state);
       log.error({ problems }, "changed configuration rejected, previous catalog stays");
       warnOfRestart(state, log);
     },
   });
-  keep(reloader.state);
+  store(reloader.state);
   return reloader;
 }
 

@@ -50,7 +50,7 @@ export function readDemoKey(config: Config): string | null {
 }
 
 /** Stores the demo key for later starts, mode 0600. */
-export function keepDemoKey(config: Config, key: string): void {
+export function storeDemoKey(config: Config, key: string): void {
   writePrivateFile(join(config.dataDir, DEMO_KEY_FILE), key);
 }
 

@@ -6,6 +6,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import {
+  readDeclaredNames,
   readPages,
   type ReadableText,
   readSourceComments,
@@ -145,6 +146,49 @@ describe("comments of the source", () => {
 
   it("are all found", () => {
     expect(COMMENTS.length).toBeGreaterThan(5_000);
+  });
+});
+
+/** Words that name no subject, and what a name says instead. */
+const IN_NAMES: readonly { readonly pattern: RegExp; readonly instead: string }[] = [
+  {
+    pattern: /\b(?:told|tells?|telling|untold|says?|said|hears?|heard)\b/,
+    instead: "report, show, return, text",
+  },
+  { pattern: /\b(?:ask(?:s|ed|er|ing)?)\b/, instead: "call, query, request, prompt" },
+  {
+    pattern: /\b(?:left|leav(?:e|es|ing)|ow(?:e|es|ed))\b/,
+    instead: "remaining, available, pending; abandon",
+  },
+  { pattern: /\b(?:keep(?:s|er)?|kept)\b/, instead: "store, cache, retain" },
+  { pattern: /\b(?:forget|forgets|forgotten|gone|away)\b/, instead: "delete, evict; deleted, unreachable" },
+  { pattern: /\b(?:ways?|room|beside|anew)\b/, instead: "the noun: path, memory, remaining" },
+  {
+    pattern: /\b(?:who|whom|whose|what|somebody|nobody|others|things?|t?here)\b/,
+    instead: "the noun: caller, rest",
+  },
+];
+
+/** Names that stay: part of a path and of the name's words → why. */
+const ALLOWED_NAMES: readonly { readonly file: RegExp; readonly name: RegExp; readonly why: string }[] = [
+  { file: /./, name: /\bkeep alive\b/, why: "the term of HTTP" },
+  { file: /api\/statement\.ts$/, name: /^others$/, why: "a field of the API's response" },
+];
+
+const NAMES = readDeclaredNames().filter(
+  ({ file, text }) => !ALLOWED_NAMES.some((allowed) => allowed.file.test(file) && allowed.name.test(text)),
+);
+
+describe("names of the source", () => {
+  it.each(IN_NAMES)("have $instead, not $pattern", ({ pattern }) => {
+    const uses = NAMES.filter(({ text }) => pattern.test(text)).map(
+      ({ file, line, text }) => `${file}:${line}: ${text}`,
+    );
+    expect(uses).toEqual([]);
+  });
+
+  it("are all found", () => {
+    expect(NAMES.length).toBeGreaterThan(20_000);
   });
 });
 

@@ -20,13 +20,13 @@
 local FIRST_COURIER = FIRST_FURTHER_KEY
 
 -- Compares entry ids by their two numbers: as text "9-0" would follow "10-0".
-local function is_before(left, right)
-  local left_ms, left_seq = string.match(left, '^(%d+)-(%d+)$')
-  local right_ms, right_seq = string.match(right, '^(%d+)-(%d+)$')
-  if left_ms ~= right_ms then
-    return tonumber(left_ms) < tonumber(right_ms)
+local function is_before(one, other)
+  local one_ms, one_seq = string.match(one, '^(%d+)-(%d+)$')
+  local other_ms, other_seq = string.match(other, '^(%d+)-(%d+)$')
+  if one_ms ~= other_ms then
+    return tonumber(one_ms) < tonumber(other_ms)
   end
-  return tonumber(left_seq) < tonumber(right_seq)
+  return tonumber(one_seq) < tonumber(other_seq)
 end
 
 if redis.call('HGET', courier, 'owner') ~= owner then

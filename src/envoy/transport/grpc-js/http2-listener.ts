@@ -76,7 +76,7 @@ export class Http2Listener {
   async #empty(boundMs: number): Promise<void> {
     if (this.#sessions.size > 0) await this.#notice.wait(boundMs / 2);
     this.#server.close();
-    await Promise.all([...this.#sessions].map(([session, calls]) => sendAway(session, calls > 0)));
+    await Promise.all([...this.#sessions].map(([session, calls]) => drainSession(session, calls > 0)));
     if (this.#openStreams > 0) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
   }
 
@@ -124,7 +124,7 @@ export class Http2Listener {
  * the client has read it, one with the last call that we accepted. With only the second, calls that are on
  * their way would fail. Not on an idle connection: Node stops reading from one after its first GOAWAY.
  */
-async function sendAway(session: Http2Session, isBusy: boolean): Promise<void> {
+async function drainSession(session: Http2Session, isBusy: boolean): Promise<void> {
   if (session.closed || session.destroyed) return;
   if (!isBusy) {
     session.close();

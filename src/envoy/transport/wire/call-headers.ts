@@ -78,27 +78,27 @@ function parseTimeout(text: string): number | null {
 }
 
 /** Blocks of one client rarely differ: a few are cached, so that most are compared instead of decoded. */
-const MAX_KEPT_BLOCKS = 8;
-const MAX_KEPT_BYTES = 2_048;
+const MAX_CACHED_BLOCKS = 8;
+const MAX_CACHED_BYTES = 2_048;
 
 /**
  * Cache of decoded stateless blocks. Without a dynamic table every block of Envoy is stateless, and all calls
  * of one filter have the same: comparing about 200 bytes costs a tenth of decoding them.
  */
 export class CallHeadersCache {
-  #kept: { readonly block: Buffer; readonly headers: CallHeaders }[] = [];
+  #cached: { readonly block: Buffer; readonly headers: CallHeaders }[] = [];
 
   find(bytes: Buffer, start: number, end: number): CallHeaders | null {
-    for (const { block, headers } of this.#kept) {
+    for (const { block, headers } of this.#cached) {
       if (block.length === end - start && block.compare(bytes, start, end) === 0) return headers;
     }
     return null;
   }
 
   /** Adds a block, and evicts the oldest if there are too many. */
-  keep(bytes: Buffer, start: number, end: number, block: HeaderBlock, headers: CallHeaders): void {
-    if (!block.isStateless || end - start > MAX_KEPT_BYTES) return;
-    this.#kept.unshift({ block: Buffer.from(bytes.subarray(start, end)), headers });
-    this.#kept.length = Math.min(this.#kept.length, MAX_KEPT_BLOCKS);
+  add(bytes: Buffer, start: number, end: number, block: HeaderBlock, headers: CallHeaders): void {
+    if (!block.isStateless || end - start > MAX_CACHED_BYTES) return;
+    this.#cached.unshift({ block: Buffer.from(bytes.subarray(start, end)), headers });
+    this.#cached.length = Math.min(this.#cached.length, MAX_CACHED_BLOCKS);
   }
 }

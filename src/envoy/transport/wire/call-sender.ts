@@ -100,7 +100,7 @@ export class CallSender {
       return false;
     }
     const { writer, sendWindow, peerFrameBytes } = this.#host;
-    const bytes = Math.min(this.#queuedBytes, this.window.left, sendWindow.left, peerFrameBytes);
+    const bytes = Math.min(this.#queuedBytes, this.window.available, sendWindow.available, peerFrameBytes);
     if (bytes <= 0 || writer.isCongested) {
       this.#host.waitToSend(this);
       return false;
@@ -122,7 +122,7 @@ export class CallSender {
   #sendAtOnce(parts: readonly Buffer[], messageBytes: number): boolean {
     const { writer, sendWindow, peerFrameBytes } = this.#host;
     const bytes = PREFIX_BYTES + messageBytes;
-    const allowed = Math.min(this.window.left, sendWindow.left, peerFrameBytes, FAST_PATH_BYTES);
+    const allowed = Math.min(this.window.available, sendWindow.available, peerFrameBytes, FAST_PATH_BYTES);
     if (this.#queuedBytes > 0 || bytes > allowed || writer.isCongested) return false;
     this.#ensureHeaders();
     const at = writer.reserve(FRAME_HEADER_BYTES + bytes);
@@ -149,11 +149,11 @@ export class CallSender {
     this.#beginData(writer.buffer, at, bytes);
     this.#queuedBytes -= bytes;
     this.#host.countQueued(-bytes);
-    for (let left = bytes; left > 0;) {
+    for (let remaining = bytes; remaining > 0;) {
       const first = this.#queue[0] ?? EMPTY;
-      const taken = first.subarray(0, left);
+      const taken = first.subarray(0, remaining);
       writer.write(taken);
-      left -= taken.length;
+      remaining -= taken.length;
       if (taken.length === first.length) this.#queue.shift();
       else this.#queue[0] = first.subarray(taken.length);
     }

@@ -56,7 +56,7 @@ export class CallTable {
   remove(call: GrpcCall): boolean {
     const { id, onUnread } = call;
     if (!this.#calls.delete(id)) return false;
-    if (onUnread !== null) this.#keepUnread(id, onUnread);
+    if (onUnread !== null) this.#storeUnread(id, onUnread);
     return true;
   }
 
@@ -68,7 +68,7 @@ export class CallTable {
     return this.#unread[position] ?? null;
   }
 
-  #keepUnread(id: number, onUnread: () => void): void {
+  #storeUnread(id: number, onUnread: () => void): void {
     this.#unreadIds[this.#nextUnread] = id;
     this.#unread[this.#nextUnread] = onUnread;
     this.#nextUnread = (this.#nextUnread + 1) % MAX_UNREAD;

@@ -38,9 +38,9 @@ export class WireConnection {
   /** Number of preface bytes received. */
   #prefaceBytes = 0;
   /** Time since which an answer of the peer is outstanding. */
-  #owedSinceMs: number | null = null;
+  #awaitingSinceMs: number | null = null;
   /** True after the last GOAWAY: the connection ends with its last stream. */
-  #isLeaving = false;
+  #isDraining = false;
   /**
    * Time at which the socket is destroyed, if the remaining output was not sent earlier; set when nothing
    * more is read.
@@ -77,13 +77,13 @@ export class WireConnection {
    * Asks the peer to send new calls elsewhere; open calls continue, and the connection ends with the last
    * one. Two steps: with only the second GOAWAY, calls that are on their way would fail.
    */
-  async sendAway(): Promise<void> {
+  async drain(): Promise<void> {
     if (this.#destroyAtMs !== null) return;
     this.#writer.write(formatGoaway(MAX_STREAM_ID, ERROR.noError));
     await waitAtMost(this.#control.ping(), END_WITHIN_MS);
     if (this.#destroyAtMs !== null) return;
     this.#writer.write(formatGoaway(this.#router.takeNoMore(), ERROR.noError));
-    this.#isLeaving = true;
+    this.#isDraining = true;
     this.#endIfDone();
   }
 
@@ -99,9 +99,9 @@ export class WireConnection {
     this.#nowMs = nowMs;
     this.#router.tick(nowMs);
     if (this.#destroyAtMs !== null && this.#destroyAtMs <= nowMs) this.#socket.destroy();
-    const isOwed = !this.#control.isSettled || this.#headers.openStreamId !== null;
-    this.#owedSinceMs = isOwed ? (this.#owedSinceMs ?? nowMs) : null;
-    if (this.#owedSinceMs !== null && nowMs - this.#owedSinceMs > PEER_ANSWER_WITHIN_MS) {
+    const isAwaiting = !this.#control.isSettled || this.#headers.openStreamId !== null;
+    this.#awaitingSinceMs = isAwaiting ? (this.#awaitingSinceMs ?? nowMs) : null;
+    if (this.#awaitingSinceMs !== null && nowMs - this.#awaitingSinceMs > PEER_ANSWER_WITHIN_MS) {
       this.#fail(new ConnectionError(ERROR.settingsTimeout, "what was due did not come"));
     }
   }
@@ -200,6 +200,6 @@ export class WireConnection {
   }
 
   #endIfDone(): void {
-    if (this.#isLeaving && this.#router.areDone) this.#end();
+    if (this.#isDraining && this.#router.areDone) this.#end();
   }
 }

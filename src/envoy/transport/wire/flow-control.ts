@@ -4,18 +4,18 @@ import { MAX_WINDOW_BYTES } from "./frames.ts";
 /** Window for data from the peer on a stream or a connection. */
 export class ReceiveWindow {
   readonly #bytes: number;
-  #left: number;
+  #available: number;
   #unreturned = 0;
 
   constructor(bytes: number) {
     this.#bytes = bytes;
-    this.#left = bytes;
+    this.#available = bytes;
   }
 
   /** Counts received bytes. Returns false if they exceed the window. */
   take(bytes: number): boolean {
-    this.#left -= bytes;
-    return this.#left >= 0;
+    this.#available -= bytes;
+    return this.#available >= 0;
   }
 
   /** Releases bytes. Returns the increment for the next WINDOW_UPDATE: 0 while less than half the window is free. */
@@ -23,7 +23,7 @@ export class ReceiveWindow {
     this.#unreturned += bytes;
     if (this.#unreturned * 2 < this.#bytes) return 0;
     const increment = this.#unreturned;
-    this.#left += increment;
+    this.#available += increment;
     this.#unreturned = 0;
     return increment;
   }
@@ -31,23 +31,23 @@ export class ReceiveWindow {
 
 /** Window for our data. A smaller initial window in the peer's SETTINGS can make it negative. */
 export class SendWindow {
-  #left: number;
+  #available: number;
 
   constructor(bytes: number) {
-    this.#left = bytes;
+    this.#available = bytes;
   }
 
-  get left(): number {
-    return this.#left;
+  get available(): number {
+    return this.#available;
   }
 
   take(bytes: number): void {
-    this.#left -= bytes;
+    this.#available -= bytes;
   }
 
   /** Returns false if the window would exceed its maximum. */
   grow(bytes: number): boolean {
-    this.#left += bytes;
-    return this.#left <= MAX_WINDOW_BYTES;
+    this.#available += bytes;
+    return this.#available <= MAX_WINDOW_BYTES;
   }
 }

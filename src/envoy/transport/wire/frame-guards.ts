@@ -5,24 +5,24 @@ import { IDLE_FRAMES, WINDOW_UPDATES } from "./limits.ts";
 class FrameGuard {
   readonly #burst: number;
   readonly #perSecond: number;
-  #left: number;
+  #available: number;
 
   constructor({ burst, perSecond }: { burst: number; perSecond: number }) {
     this.#burst = burst;
     this.#perSecond = perSecond;
-    this.#left = burst;
+    this.#available = burst;
   }
 
   /** @throws ConnectionError if the rate is exceeded. */
   take(): void {
-    this.#left -= 1;
-    if (this.#left >= 0) return;
+    this.#available -= 1;
+    if (this.#available >= 0) return;
     throw new ConnectionError(ERROR.enhanceYourCalm, "too many frames that bring nothing");
   }
 
   /** Allows this many more. */
   give(amount: number): void {
-    this.#left = Math.min(this.#burst, this.#left + amount);
+    this.#available = Math.min(this.#burst, this.#available + amount);
   }
 
   refill(passedMs: number): void {

@@ -205,18 +205,18 @@ export class GrpcCall implements IncompleteCall {
     if (this.#state === "closed") return;
     this.#state = "closed";
     this.sender.drop();
-    this.#forget();
+    this.#discard();
     this.#listener?.onClose?.();
   }
 
   #end(trailers: Buffer): void {
     if (this.sender.isEnded) return;
-    this.#forget();
+    this.#discard();
     this.sender.end(trailers);
   }
 
   /** Discards received data. */
-  #forget(): void {
+  #discard(): void {
     this.#buffered = [];
     this.#reader.drop();
     this.#countIncomplete(0);

@@ -155,8 +155,8 @@ function sizeOf([name, value]: HeaderField): number {
   return name.length + value.length + ENTRY_OVERHEAD_BYTES;
 }
 
-function invalid(what: string): ConnectionError {
-  return new ConnectionError(ERROR.compressionError, `the headers hold ${what}`);
+function invalid(problem: string): ConnectionError {
+  return new ConnectionError(ERROR.compressionError, `the headers hold ${problem}`);
 }
 
 /** Encodes fields for every decoder, whatever its state: as literals that are not added to a table. */

@@ -50,7 +50,7 @@ export class RequestHeaders {
     const block = this.#decoder.decode(bytes, start, end);
     const { fields, isTooLarge } = block;
     const call = isTooLarge || dependsOnItself ? null : parseCallHeaders(fields);
-    if (call !== null) this.#cache.keep(bytes, start, end, block, call);
+    if (call !== null) this.#cache.add(bytes, start, end, block, call);
     return { streamId, isEndOfStream, call, areTrailers: areTrailersValid(fields), isTooLarge };
   }
 }

@@ -67,7 +67,7 @@ export class WireServer implements EnvoyServer {
   async #empty(boundMs: number): Promise<void> {
     if (this.#connections.size > 0) await this.#notice.wait(boundMs / 2);
     this.#server.close();
-    await Promise.all([...this.#connections].map(async (connection) => await connection.sendAway()));
+    await Promise.all([...this.#connections].map(async (connection) => await connection.drain()));
     if (this.#openStreams > 0) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
   }
 

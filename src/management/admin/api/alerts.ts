@@ -89,8 +89,8 @@ function chooseChannels(
   ];
   const missing = wanted?.filter((channel) => !chosen.includes(channel)) ?? [];
   if (missing.length > 0 || chosen.length === 0) {
-    const what = missing.length > 0 ? listWords(missing) : "email and webhook";
-    throw invalidField("channels", `the organization has no ${what} in its \`notifications\``);
+    const channels = missing.length > 0 ? listWords(missing) : "email and webhook";
+    throw invalidField("channels", `the organization has no ${channels} in its \`notifications\``);
   }
   if (wanted !== undefined) return wanted;
   const undelivered = chosen.filter((channel) => deliveryOf(alert, channel)?.state !== "delivered");

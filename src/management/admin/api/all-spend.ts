@@ -80,16 +80,16 @@ async function readAllSpend(
   const shown = spent
     .filter(({ organization, microcents }) => organization.deletedAtMs === null || microcents !== 0n)
     .toSorted((one, other) => Number(other.microcents - one.microcents));
-  let left = MOST_OF_ALL;
+  let remaining = MOST_OF_ALL;
   return mapTogether(shown, AT_ONCE, async ({ organization, microcents }, place) => {
     const sums =
       place < DETAILED ? await readSums(store, organization, microcents, month, nowMs) : NO_DETAILS;
-    const isCounted = place < DETAILED && isCurrent(month, nowMs) && left > 0;
-    const maxExamined = isCounted ? Math.min(MOST_OF_ONE, left) : 0;
+    const isCounted = place < DETAILED && isCurrent(month, nowMs) && remaining > 0;
+    const maxExamined = isCounted ? Math.min(MOST_OF_ONE, remaining) : 0;
     // Reserved: others are read at the same time.
-    left -= maxExamined;
+    remaining -= maxExamined;
     const errors = isCounted ? await countErrors(store, organization, maxExamined, nowMs) : NO_ERRORS;
-    left += maxExamined - errors.examined;
+    remaining += maxExamined - errors.examined;
     const { id, name, currency, limits, deletedAtMs } = organization;
     return {
       organization_id: id,

@@ -181,7 +181,7 @@ function requireModelNames({ model_names: names }: OrganizationChange, catalog: 
  * Assigns ids to new webhooks.
  */
 function completeWebhooks(
-  { webhook, webhooks, ...others }: NotificationSettings,
+  { webhook, webhooks, ...rest }: NotificationSettings,
   newSecrets: Map<string, string>,
   nowMs: number,
 ): NotificationSettings {
@@ -192,7 +192,7 @@ function completeWebhooks(
   };
   const needsSecret = (one: { readonly secrets: readonly object[] }) => one.secrets.length === 0;
   return {
-    ...others,
+    ...rest,
     webhook:
       webhook !== null && needsSecret(webhook) ? { ...webhook, secrets: secretFor("webhook") } : webhook,
     webhooks: webhooks.map((one) => {

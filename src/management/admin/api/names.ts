@@ -29,9 +29,9 @@ export async function readNamedOwners(
   naming: readonly NamesOwners[],
 ): Promise<(one: NamesOwners) => NamedOwners> {
   const userIds = naming.map(({ userId }) => userId);
-  const users = await readThere(userIds, (id) => getUser(organizationId, id));
+  const users = await readExisting(userIds, (id) => getUser(organizationId, id));
   const groupIds = [...naming, ...users.values()].map(({ groupId }) => groupId);
-  const groups = await readThere(groupIds, (id) => getGroup(organizationId, id));
+  const groups = await readExisting(groupIds, (id) => getGroup(organizationId, id));
   return ({ userId, groupId }) => {
     const user = users.get(userId ?? "") ?? null;
     const ownGroup = groups.get(groupId ?? "") ?? null;
@@ -40,16 +40,16 @@ export async function readNamedOwners(
 }
 
 /** Reads records by id, without missing and deleted ones. */
-async function readThere<Item extends OwnerRecord>(
+async function readExisting<Item extends OwnerRecord>(
   wanted: readonly (string | null | undefined)[],
   read: (id: string) => Promise<Item | null>,
 ): Promise<ReadonlyMap<string, Item>> {
   const ids = [...new Set(wanted)].filter((id) => id !== null && id !== undefined);
-  const there = new Map<string, Item>();
+  const existing = new Map<string, Item>();
   for (const record of await Promise.all(ids.map(read))) {
-    if (record?.deletedAtMs === null) there.set(record.id, record);
+    if (record?.deletedAtMs === null) existing.set(record.id, record);
   }
-  return there;
+  return existing;
 }
 
 /** Names per read: an organization can have thousands of keys. */

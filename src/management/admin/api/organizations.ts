@@ -103,10 +103,10 @@ async function listVisible(
     if (isOfDeleted) return store.listDeletedOrganizations(page);
     return search === undefined ? store.listOrganizations(page) : store.searchOrganizations(search, page);
   }
-  const isAsked = query.after === undefined && !isOfDeleted;
-  const own = isAsked ? await store.getOrganization(principal.organizationId) : null;
-  const isThere = own !== null && own.deletedAtMs === null;
-  const isWanted = isThere && (search === undefined || isOrganizationFound(own, search));
+  const isFirstPage = query.after === undefined && !isOfDeleted;
+  const own = isFirstPage ? await store.getOrganization(principal.organizationId) : null;
+  const isActive = own !== null && own.deletedAtMs === null;
+  const isWanted = isActive && (search === undefined || isOrganizationFound(own, search));
   return { items: isWanted ? [own] : [], next: null };
 }
 

@@ -108,7 +108,7 @@ function withinBounds(handle: Handle): Handle {
     newKeys.take(user.id, Date.now(), "too_many_new_keys");
     const body = { ...wanted, [KEY_SETTINGS.userId.apiName]: user.id };
     const answer = await handle({ ...call, body }, services);
-    await keepWithin(call, user, (answer.body as { readonly id: string }).id, services);
+    await enforceMaximum(call, user, (answer.body as { readonly id: string }).id, services);
     return answer;
   };
 }
@@ -324,7 +324,7 @@ async function listCounted(
 }
 
 /** Deletes the newest keys above the limit, after concurrent calls: their secrets were not sent yet. */
-async function keepWithin(
+async function enforceMaximum(
   call: OrganizationCall,
   user: UserRecord,
   keyId: string,

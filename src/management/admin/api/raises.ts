@@ -84,10 +84,10 @@ function defineRaiseRoutes<Item extends Raised>(owner: RaisedOwner<Item>) {
       const nowMs = await services.store.timeMs();
       await changeRaises(owner, call, services, async (current) => {
         const live = liveRaises(current.raises, nowMs);
-        const gone = live.find(({ id }) => id === call.params["raise"]);
-        if (gone === undefined) throw new AdminError("raise_not_found");
-        const raises = live.filter((other) => other !== gone);
-        return { raises, action: "raise.deleted", before: describeRaise(gone), after: null };
+        const removed = live.find(({ id }) => id === call.params["raise"]);
+        if (removed === undefined) throw new AdminError("raise_not_found");
+        const raises = live.filter((other) => other !== removed);
+        return { raises, action: "raise.deleted", before: describeRaise(removed), after: null };
       });
       return { status: 204 };
     },

@@ -152,6 +152,6 @@ function ownerOf(scope: LimitScope, { keyId, owners }: RecentRequest): string | 
 
 /** Returns the cap's period; checks of monthly caps of keys and organizations name none. */
 function periodOf({ checks }: RecentRequest): LimitPeriod {
-  const told = checks.find(({ passed }) => !passed)?.figures["period"];
-  return LIMIT_PERIODS.find((period) => period === told) ?? "month";
+  const named = checks.find(({ passed }) => !passed)?.figures["period"];
+  return LIMIT_PERIODS.find((period) => period === named) ?? "month";
 }

@@ -82,13 +82,13 @@ const show = defineOrganizationRoute({
       group_deleted: groupId !== null && group?.deletedAtMs !== null,
     };
     const explanation = explain(request, organization.currency, dashboardUrl);
-    const beside =
+    const neighbors =
       query.neighbors === "true"
         ? { neighbors: await findNeighbors(store, organization.id, found, query) }
         : {};
     return {
       status: 200,
-      body: { ...(isOwn ? withoutDetails(request) : request), ...beside, explanation },
+      body: { ...(isOwn ? withoutDetails(request) : request), ...neighbors, explanation },
     };
   },
 });

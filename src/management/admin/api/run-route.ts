@@ -44,7 +44,7 @@ export async function runRoute(
     organizationId === undefined ? null : await services.store.getOrganization(organizationId);
   if (organizationId !== undefined && organization === null) throw new AdminError("organization_not_found");
   if (organization !== null) requireUndeleted(organization, route, principal);
-  await requireRoom(route, services);
+  await requireFreeMemory(route, services);
   const call = { principal, params, requestId, sessionHash, ...(await readInput(route, incoming.request)) };
   if ("handle" in route) return route.handle(call, services);
   if (organization === null) throw new TypeError(`${route.path} names no organization`);
@@ -56,7 +56,7 @@ export async function runRoute(
  * they can free memory.
  * @throws AdminError 503
  */
-async function requireRoom(
+async function requireFreeMemory(
   { answers }: Pick<RouteDescription, "answers">,
   { store }: ApiServices,
 ): Promise<void> {
@@ -107,8 +107,8 @@ export function requireAccess(
   const access = accessOf(route);
   if (access === "read") return;
   if (access === "operator") {
-    const who = principal.type === "token" ? "Only the operator's token" : "Only the operator";
-    throw new AdminError("permission_denied", { message: `${who} can do this.` });
+    const allowed = principal.type === "token" ? "Only the operator's token" : "Only the operator";
+    throw new AdminError("permission_denied", { message: `${allowed} can do this.` });
   }
   if (principal.role === "viewer") throw refuseViewer(principal);
 }

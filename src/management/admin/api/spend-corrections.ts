@@ -41,13 +41,13 @@ const create = defineOrganizationRoute({
     const keyId = body.key_id ?? null;
     const now = await store.timeMs();
     const id = call.idempotencyKey === null ? createId("corr", now) : `corr_${digest(call.idempotencyKey)}`;
-    const asked = digestOf(body);
+    const digestOfRequest = digestOf(body);
     const found = call.idempotencyKey === null ? null : await store.findCorrection(organization.id, id);
     const earlier = readDetails(found);
-    refuseOther(earlier, asked);
+    refuseOtherRequest(earlier, digestOfRequest);
     const organizationId = organization.id;
     const key = keyId === null ? null : await store.getKey({ organizationId, keyId });
-    if (keyId !== null && key === null) throw noSuch("key");
+    if (keyId !== null && key === null) throw unknownOwner("key");
     // A repeat uses the first call's details: its model may have left the catalog since, its user the
     // organization.
     const details = earlier ?? {
@@ -58,7 +58,7 @@ const create = defineOrganizationRoute({
         services.catalog(),
         now,
       ),
-      asked,
+      asked: digestOfRequest,
     };
     const describe = (month: string) => {
       const target = { type: "spend", id, name: key?.name ?? organization.name };
@@ -71,12 +71,12 @@ const create = defineOrganizationRoute({
     const amountMicrocents = BigInt(details.amount_microcents);
     const correction = { organizationId, keyId, owners, correctionId: id, amountMicrocents, details };
     const result = await store.correct(correction, describe);
-    if (result.outcome === "not_found") throw noSuch("key");
+    if (result.outcome === "not_found") throw unknownOwner("key");
     const repeated = result.outcome === "repeated";
     const first = readDetails(result.details) ?? details;
     // Two calls with one id may arrive at once.
-    refuseOther(first, asked);
-    const { asked: _asked, ...shownDetails } = first;
+    refuseOtherRequest(first, digestOfRequest);
+    const { asked: _digest, ...shownDetails } = first;
     const answer = {
       id,
       repeated,
@@ -117,8 +117,8 @@ function readDetails(details: CorrectionDetails | null): Details | null {
   return details === null ? null : detailsSchema.parse(details);
 }
 
-function noSuch(what: "key" | OwnerKind): AdminError {
-  return invalidField(`${what}_id`, `unknown ${what} in this organization`);
+function unknownOwner(kind: "key" | OwnerKind): AdminError {
+  return invalidField(`${kind}_id`, `unknown ${kind} in this organization`);
 }
 
 /**
@@ -137,8 +137,8 @@ async function readOwners(
   };
   const ownersOf = await readNamedOwners(store, organizationId, [naming]);
   const found = ownersOf(naming);
-  if (typeof user === "string" && found.user === null) throw noSuch("user");
-  if (typeof group === "string" && found.ownGroup === null) throw noSuch("group");
+  if (typeof user === "string" && found.user === null) throw unknownOwner("user");
+  if (typeof group === "string" && found.ownGroup === null) throw unknownOwner("group");
   return { userId: found.user?.id ?? null, groupId: group === null ? null : (found.group?.id ?? null) };
 }
 
@@ -183,8 +183,8 @@ function withoutNone(usage: AuditFields): AuditFields {
 }
 
 /** @throws AdminError 409 if the first call with this id requested something else. */
-function refuseOther(first: Details | null, asked: string): void {
-  if (first !== null && first.asked !== asked) throw new AdminError("idempotency_key_reused");
+function refuseOtherRequest(first: Details | null, digestOfRequest: string): void {
+  if (first !== null && first.asked !== digestOfRequest) throw new AdminError("idempotency_key_reused");
 }
 
 /** Returns a digest of the request, independent of field order and unit. */

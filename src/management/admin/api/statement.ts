@@ -17,7 +17,7 @@ const AUDIT_PAGE = 500;
 /** Entries of the audit log that are searched for corrections. */
 const MAX_AUDIT_PAGES = 40;
 const CORRECTED = "spend.corrected";
-const NOT_KEPT = "Corrections whose reasons are no longer stored";
+const NOT_STORED = "Corrections whose reasons are no longer stored";
 
 const show = defineOrganizationRoute({
   method: "GET",
@@ -180,8 +180,8 @@ async function listCorrections(
     if (next === null || isBefore) break;
   }
   const rest = correctedMicrocents - sumOf(found.map(({ microcents }) => microcents));
-  const notKept = { id: null, created_at: null, reason: NOT_KEPT, name: null, microcents: rest };
-  return [...(rest === 0n ? [] : [notKept]), ...found.toReversed()];
+  const notStored = { id: null, created_at: null, reason: NOT_STORED, name: null, microcents: rest };
+  return [...(rest === 0n ? [] : [notStored]), ...found.toReversed()];
 }
 
 function sumOf(amounts: readonly bigint[]): bigint {

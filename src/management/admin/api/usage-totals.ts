@@ -34,7 +34,7 @@ export interface Total {
   readonly figures: MutableUsageFigures;
   readonly health: HealthTally;
   /** Number of groups beyond the largest that it sums up; null: it is one group. */
-  readonly others: number | null;
+  readonly summedGroups: number | null;
 }
 
 export interface Report {
@@ -75,7 +75,7 @@ export async function readTotals(
       const isLargest = ranking === null || ranking.largest.has(nameOf(values, groups));
       const shown = isLargest ? values : values.map((value, at) => (isTime(groups[at]) ? value : null));
       const name = JSON.stringify([...shown, isLargest]);
-      const total = totals.get(name) ?? createTotal(shown, isLargest ? null : ranking.others);
+      const total = totals.get(name) ?? createTotal(shown, isLargest ? null : ranking.furtherGroups);
       totals.set(name, total);
       addFigures(total.figures, row);
       if (row.request !== undefined) total.health.add(row.request);
@@ -92,7 +92,7 @@ export async function readTotals(
 interface Ranking {
   readonly largest: ReadonlySet<string>;
   /** Number of further groups. */
-  readonly others: number;
+  readonly furtherGroups: number;
 }
 
 async function rank(
@@ -115,7 +115,7 @@ async function rank(
   const ranked = [...sums].sort(([, left], [, right]) => (left > right ? -1 : left < right ? 1 : 0));
   return {
     largest: new Set(ranked.slice(0, top).map(([name]) => name)),
-    others: Math.max(0, ranked.length - top),
+    furtherGroups: Math.max(0, ranked.length - top),
   };
 }
 
@@ -141,8 +141,8 @@ function valueOf(row: ReportRow, group: UsageGroup): string | null {
   return group.kind === "tag" ? valueOfTag(row.tags, group.name) : PLAIN_GROUPS[group.kind].valueOf(row);
 }
 
-function createTotal(values: Total["values"], others: number | null): Total {
-  return { values, figures: { ...NO_USAGE }, health: new HealthTally(), others };
+function createTotal(values: Total["values"], summedGroups: number | null): Total {
+  return { values, figures: { ...NO_USAGE }, health: new HealthTally(), summedGroups };
 }
 
 /** Returns whether the requested parts need requests that are still listed. */

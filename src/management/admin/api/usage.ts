@@ -121,11 +121,11 @@ async function readTagCombinations(
 
 /** The requested tags are one member. */
 function formatGroups(
-  { values, others }: Total,
+  { values, summedGroups }: Total,
   groups: readonly UsageGroup[],
   { keyName, userName, groupName }: UsageNames,
 ): Record<string, unknown> {
-  const row: Record<string, unknown> = others === null ? {} : { others };
+  const row: Record<string, unknown> = summedGroups === null ? {} : { others: summedGroups };
   const tags: Record<string, string | null> = {};
   for (const [position, group] of groups.entries()) {
     const value = values[position] ?? null;
@@ -152,10 +152,10 @@ async function formatCsv(
   const keyed = all.map(({ parts }) => parts);
   const namesOf = await readUsageNames(store, organization.id, keyed);
   return formatUsageTable(
-    all.map(({ total: { figures, others }, parts }) => ({
+    all.map(({ total: { figures, summedGroups }, parts }) => ({
       ...parts,
       ...figures,
-      id: others === null ? formatRowId(parts) : `${formatRowId(parts)} others`,
+      id: summedGroups === null ? formatRowId(parts) : `${formatRowId(parts)} others`,
       organization,
       ...namesOf(parts),
     })),

@@ -27,7 +27,7 @@ const ASSETS = {
   "dashboard.js": "text/javascript; charset=utf-8",
   "describe-amount.js": "text/javascript; charset=utf-8",
   "describe-rate.js": "text/javascript; charset=utf-8",
-  "keep-drafts.js": "text/javascript; charset=utf-8",
+  "save-drafts.js": "text/javascript; charset=utf-8",
   "narrow-chart.js": "text/javascript; charset=utf-8",
   "icon.svg": "image/svg+xml",
 } as const;

@@ -12,7 +12,7 @@ import {
   listReachedPools,
   listStops,
 } from "./limit-attention.ts";
-import { isOverCap, standingOf } from "./limit-words.ts";
+import { isOverCap, limitLevelOf } from "./limit-words.ts";
 import type { KeyView, LimitView, OrganizationView } from "./views.ts";
 import { capitalize } from "../../../shared/text/capitalize.ts";
 
@@ -80,7 +80,7 @@ function ofOrganization({ organization: { id, suspended } }: AttentionInput): At
 function ofForecast({ organization, limits, forecastMicrocents }: AttentionInput): Attention[] {
   const { id, currency } = organization;
   const cap = limits.find(({ period, kind }) => period === "month" && kind === "cap");
-  if (cap === undefined || standingOf(cap) === "reached") return [];
+  if (cap === undefined || limitLevelOf(cap) === "reached") return [];
   if (!isOverCap({ monthCapCents: cap.cents }, forecastMicrocents ?? 0)) return [];
   const text = `At this pace, this month's spend reaches ${formatMoney(forecastMicrocents ?? 0, currency)}, above the ${nameLimit(cap)} of ${formatLimit(cap.cents, currency)}.`;
   const path = formatLimitPath({ scope: "organization", organizationId: id, keyId: null, ownerId: null });
@@ -100,7 +100,7 @@ function ofKeys(input: AttentionInput, kind: Kind): Attention[] {
   return found.flatMap(({ id }) => {
     const limit = input.keyLimits
       .get(id)
-      ?.find((one) => isOfKey(one) && one.kind === kind && standingOf(one) === "reached");
+      ?.find((one) => isOfKey(one) && one.kind === kind && limitLevelOf(one) === "reached");
     return limit === undefined ? [] : [describeReachedOf(limit, input)];
   });
 }

@@ -52,9 +52,9 @@ export function createCallApi({ principal, requestId, params }: Caller, services
       headers,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    const asked = { request, principal, params: Object.fromEntries(own), requestId };
+    const input = { request, principal, params: Object.fromEntries(own), requestId };
     // A route's responses match its own schemas.
-    return (await runRoute(route, asked, services)) as AnswerOf<Call>;
+    return (await runRoute(route, input, services)) as AnswerOf<Call>;
   };
 }
 

@@ -210,14 +210,14 @@ function answerProblem(context: PageContext, { page, unsent }: Attempt, error: A
   const title =
     error.status === 404 ? "Not found" : error.status === 403 ? "Not allowed" : "Something went wrong";
   const path = unsent === null ? findPagePath(context) : context.req.path;
-  const isAway = error.code === "gateway_unavailable";
+  const isUnavailable = error.code === "gateway_unavailable";
   const markup = (
     <ProblemPage
       page={page}
       title={title}
       message={error.message}
       requestId={error.status >= 500 ? context.get("requestId") : null}
-      again={isAway ? { path, form: unsent } : null}
+      again={isUnavailable ? { path, form: unsent } : null}
     />
   );
   for (const [name, value] of Object.entries(error.headers)) context.header(name, value);

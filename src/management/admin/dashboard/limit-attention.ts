@@ -9,7 +9,7 @@ import { dayAt } from "../../../shared/time/calendar.ts";
 import type { LimitSubject } from "../../../shared/contract/pages.ts";
 import type { LimitScope } from "../../../shared/stored/decision.ts";
 import { formatCount, formatCountOf, formatLimit, formatTime } from "../format.ts";
-import { nameReset, standingOf } from "./limit-words.ts";
+import { nameReset, limitLevelOf } from "./limit-words.ts";
 import { fieldOfOwner } from "./owner-texts.ts";
 import type { RecentFindings, StoppedRequests } from "../api/recent-requests.ts";
 import type { GroupView, LimitFiguresView, LimitView, OrganizationView } from "./views.ts";
@@ -22,12 +22,12 @@ export interface Attention {
   readonly path: string;
 }
 
-interface Whose {
+interface AttentionContext {
   readonly organization: Pick<OrganizationView, "id" | "currency">;
   readonly nowMs: number;
 }
 
-export interface LimitAttentionInput extends Whose {
+export interface LimitAttentionInput extends AttentionContext {
   /** Organization's own limits. */
   readonly limits: readonly LimitFiguresView[];
   /** Groups with their tightest limit. */
@@ -42,20 +42,20 @@ type Kind = LimitFiguresView["kind"];
 /** Lists the organization's reached caps or budgets. */
 export function listReachedLimits(input: LimitAttentionInput, kind: Kind): readonly Attention[] {
   return input.limits
-    .filter((limit) => limit.kind === kind && standingOf(limit) === "reached")
+    .filter((limit) => limit.kind === kind && limitLevelOf(limit) === "reached")
     .map((limit) => describeReached(limit, { name: null, keyId: null, ownerId: null }, input));
 }
 
 /** Lists groups whose pool is used up, or exceeds its budget. */
 export function listReachedPools(input: LimitAttentionInput, kind: Kind): readonly Attention[] {
   const reached = input.groups.flatMap(({ id, name, tightest_limit: limit }) =>
-    limit?.kind === kind && standingOf(limit) === "reached"
+    limit?.kind === kind && limitLevelOf(limit) === "reached"
       ? [describeReached(limit, { name, keyId: null, ownerId: id }, input)]
       : [],
   );
   if (reached.length < 2) return reached;
-  const what = kind === "cap" ? "have reached a cap" : "are over a budget";
-  const text = `${formatCountOf(reached.length, "group")} ${what}.`;
+  const finding = kind === "cap" ? "have reached a cap" : "are over a budget";
+  const text = `${formatCountOf(reached.length, "group")} ${finding}.`;
   const path = `/organizations/${input.organization.id}/groups?sort=-limit&limit_state=reached`;
   return [{ level: levelOf(kind), text, label: "See these groups", path }];
 }
@@ -70,13 +70,17 @@ interface Named {
 }
 
 /** Describes a reached limit with its window, amounts and the page where it is changed. */
-function describeReached(limit: LimitFiguresView, { name, keyId, ownerId }: Named, whose: Whose): Attention {
-  const { id: organizationId, currency } = whose.organization;
+function describeReached(
+  limit: LimitFiguresView,
+  { name, keyId, ownerId }: Named,
+  context: AttentionContext,
+): Attention {
+  const { id: organizationId, currency } = context.organization;
   const { scope, period, kind, resets_at: resetsAt } = limit;
   const subject: LimitSubject = { scope, organizationId, keyId, ownerId, period };
   const amount = formatLimit(limit.cents, currency);
   const spent = formatLimit(limit.spent_cents, currency);
-  const day = dayAt(whose.nowMs).name;
+  const day = dayAt(context.nowMs).name;
   const reached = describeReachedLimit({ scope, name, period, kind }, { amount, spent, day });
   // A cap of 0 rejects requests even after a reset.
   const until = resetsAt === null || limit.cents === 0 ? "" : ` until ${nameReset(period, resetsAt)}`;
@@ -89,11 +93,11 @@ function describeReached(limit: LimitFiguresView, { name, keyId, ownerId }: Name
 }
 
 /** Describes a reached limit of any owner. */
-export function describeReachedOf(limit: LimitView, whose: Whose): Attention {
+export function describeReachedOf(limit: LimitView, context: AttentionContext): Attention {
   const { scope, owner } = limit;
   const isOwner = scope === "user" || scope === "group";
   const ids = { keyId: scope === "key" ? owner.id : null, ownerId: isOwner ? owner.id : null };
-  return describeReached(limit, { name: owner.name, ...ids }, whose);
+  return describeReached(limit, { name: owner.name, ...ids }, context);
 }
 
 function levelOf(kind: Kind): Attention["level"] {
@@ -111,7 +115,7 @@ export function listStops(input: LimitAttentionInput): readonly Attention[] {
 
 function describeStop(stop: StoppedRequests, input: LimitAttentionInput): Attention {
   const { scope, ownerId, period, errorCode, count, lastMs } = stop;
-  const whom = nameOwner({ scope, name: ownerId === null ? null : (input.names.get(ownerId) ?? ownerId) });
+  const owner = nameOwner({ scope, name: ownerId === null ? null : (input.names.get(ownerId) ?? ownerId) });
   const last = formatTime(new Date(lastMs).toISOString()).slice("2026-11-21 ".length);
   const requests =
     count === 1
@@ -119,7 +123,7 @@ function describeStop(stop: StoppedRequests, input: LimitAttentionInput): Attent
       : `${input.recent.isWhole ? "" : "at least "}${formatCount(count)} requests were`;
   return {
     level: "warn",
-    text: `Today ${requests} blocked by the ${nameLimit({ period, kind: "cap" })} of ${whom}, the last at ${last}.`,
+    text: `Today ${requests} blocked by the ${nameLimit({ period, kind: "cap" })} of ${owner}, the last at ${last}.`,
     label: "See these requests",
     path: pathOf(input, { status: errorCode, ...filterOf(scope, ownerId) }),
   };
@@ -131,7 +135,10 @@ function filterOf(scope: LimitScope, ownerId: string | null): Readonly<Record<st
 }
 
 /** Returns the path of today's matching requests. */
-function pathOf({ organization, nowMs }: Whose, filters: Readonly<Record<string, string>>): string {
+function pathOf(
+  { organization, nowMs }: AttentionContext,
+  filters: Readonly<Record<string, string>>,
+): string {
   const query = new URLSearchParams({ ...filters, from: dayAt(nowMs).name });
   return `/organizations/${organization.id}/requests?${query.toString()}`;
 }

@@ -12,9 +12,9 @@ const MINUTE_MS = 60_000;
 type Figures = Pick<LimitFiguresView, "kind" | "cents" | "spent_cents">;
 
 /** `near`: at or above the share of its first alert. */
-type Standing = "fine" | "near" | "reached";
+type LimitLevel = "fine" | "near" | "reached";
 
-export function standingOf(limit: Figures): Standing {
+export function limitLevelOf(limit: Figures): LimitLevel {
   const state = limitStateOf(limit);
   return state === "reached" || state === "near" ? state : "fine";
 }
@@ -25,10 +25,10 @@ export function shareOf({ cents, spent_cents: spent }: Figures): number {
 }
 
 /** Describes a limit's state; a reached cap rejects requests, a budget does not. */
-export function describeStanding(limit: Figures): { readonly words: string; readonly level: string } {
-  const standing = standingOf(limit);
-  if (standing === "fine") return { words: "ok", level: "good" };
-  if (standing === "near") return { words: "near", level: "warn" };
+export function describeLimitLevel(limit: Figures): { readonly words: string; readonly level: string } {
+  const level = limitLevelOf(limit);
+  if (level === "fine") return { words: "ok", level: "good" };
+  if (level === "near") return { words: "near", level: "warn" };
   return limit.kind === "cap" ? { words: "reached", level: "bad" } : { words: "over budget", level: "warn" };
 }
 
@@ -39,9 +39,11 @@ export function nameReset(period: LimitPeriod, resetsAt: string): string {
 
 /** Returns "in 3 days", "in 5 hours", "in 1 minute": whole remaining units. */
 export function describeWait(untilMs: number, nowMs: number): string {
-  const leftMs = Math.max(0, untilMs - nowMs);
-  if (leftMs >= 2 * DAY_MS) return inUnits(leftMs / DAY_MS, "day");
-  return leftMs >= HOUR_MS ? inUnits(leftMs / HOUR_MS, "hour") : inUnits(leftMs / MINUTE_MS, "minute");
+  const remainingMs = Math.max(0, untilMs - nowMs);
+  if (remainingMs >= 2 * DAY_MS) return inUnits(remainingMs / DAY_MS, "day");
+  return remainingMs >= HOUR_MS
+    ? inUnits(remainingMs / HOUR_MS, "hour")
+    : inUnits(remainingMs / MINUTE_MS, "minute");
 }
 
 function inUnits(count: number, unit: string): string {

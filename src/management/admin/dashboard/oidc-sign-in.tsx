@@ -98,17 +98,17 @@ async function requireRole(
   { store }: AdminAppOptions,
   journal: Journal,
 ): Promise<Grant> {
-  const somebody = { ...identity, provider: provider.name };
+  const person = { ...identity, provider: provider.name };
   const grant = chooseRole(provider.config.roles, identity.groups);
   if (grant === null) {
-    await recordRefusal(journal, somebody, "no_role");
+    await recordRefusal(journal, person, "no_role");
     const message = `${provider.name} knows you as ${identity.name}, but \`gateway.yaml\` has no role for you. Contact the operator of this gateway.`;
     throw new AdminError("permission_denied", { message });
   }
   if (grant.role === "operator") return grant;
   const organization = await store.getOrganization(grant.organizationId);
   if (organization !== null && organization.deletedAtMs === null) return grant;
-  await recordRefusal(journal, somebody, "organization_not_found");
+  await recordRefusal(journal, person, "organization_not_found");
   const message = `The organization of your role, ${grant.organizationId}, doesn't exist. Contact the operator of this gateway.`;
   throw new AdminError("permission_denied", { message });
 }
@@ -135,7 +135,7 @@ function requirePatience(context: SignInContext, limit: MinuteLimit, nowMs: numb
 const FAILURES: Readonly<
   Record<OidcFailure, { readonly status: number; readonly explain: (name: string) => string }>
 > = {
-  away: {
+  unreachable: {
     status: 503,
     explain: (name) => `The identity provider ${name} is unreachable. Try again in a moment.`,
   },
@@ -170,7 +170,7 @@ function answerFailure(
     limit.count(addressOf(context), options.nowMs());
   };
   if (thrown instanceof OidcError) {
-    if (thrown.failure !== "away") countFailure();
+    if (thrown.failure !== "unreachable") countFailure();
     const reason = shorten(thrown.message, MAX_REASON_CHARACTERS);
     options.logger.warn(
       { provider: provider.name, reason, request_id: requestId },

@@ -41,13 +41,13 @@ function fillIn(text: string, key: string): string {
     .replace('env_key = "API_KEY"', `env_key = "API_KEY" # export API_KEY="${key}"`);
 }
 
-function askByCurl(url: string, body: string): string {
+function formatCurlCall(url: string, body: string): string {
   return `curl ${url} \\
   -H "Authorization: Bearer $API_KEY" -H "Content-Type: application/json" \\
   -d '${body}'`;
 }
 
-function askByPython(baseUrl: string, call: string): string {
+function formatPythonCall(baseUrl: string, call: string): string {
   return `import os
 from openai import OpenAI
 
@@ -62,7 +62,7 @@ const TEMPLATES: Readonly<Record<SnippetEndpoint, readonly Template[]>> = {
       id: "curl",
       title: "curl, OpenAI chat completions",
       text: (baseUrl, model) =>
-        askByCurl(
+        formatCurlCall(
           `${baseUrl}/v1/chat/completions`,
           `{"model": "${model}", "messages": [{"role": "user", "content": "Hello"}]}`,
         ),
@@ -71,7 +71,7 @@ const TEMPLATES: Readonly<Record<SnippetEndpoint, readonly Template[]>> = {
       id: "curl-responses",
       title: "curl, OpenAI responses",
       text: (baseUrl, model) =>
-        askByCurl(`${baseUrl}/v1/responses`, `{"model": "${model}", "input": "Hello"}`),
+        formatCurlCall(`${baseUrl}/v1/responses`, `{"model": "${model}", "input": "Hello"}`),
     },
     {
       id: "curl-messages",
@@ -137,7 +137,7 @@ Add a custom model:        ${model}`,
       id: "openai-python",
       title: "OpenAI SDK, Python",
       text: (baseUrl, model) =>
-        askByPython(
+        formatPythonCall(
           baseUrl,
           `completion = client.chat.completions.create(
     model="${model}", messages=[{"role": "user", "content": "Hello"}]
@@ -209,13 +209,16 @@ console.log(text);`,
       id: "curl-completions",
       title: "curl, completions",
       text: (baseUrl, model) =>
-        askByCurl(`${baseUrl}/v1/completions`, `{"model": "${model}", "prompt": "Hello", "max_tokens": 16}`),
+        formatCurlCall(
+          `${baseUrl}/v1/completions`,
+          `{"model": "${model}", "prompt": "Hello", "max_tokens": 16}`,
+        ),
     },
     {
       id: "openai-python-completions",
       title: "OpenAI SDK, Python, completions",
       text: (baseUrl, model) =>
-        askByPython(
+        formatPythonCall(
           baseUrl,
           `answer = client.completions.create(model="${model}", prompt="Hello", max_tokens=16)
 print(answer.choices[0].text)`,
@@ -227,13 +230,13 @@ print(answer.choices[0].text)`,
       id: "curl-embeddings",
       title: "curl, embeddings",
       text: (baseUrl, model) =>
-        askByCurl(`${baseUrl}/v1/embeddings`, `{"model": "${model}", "input": "Hello"}`),
+        formatCurlCall(`${baseUrl}/v1/embeddings`, `{"model": "${model}", "input": "Hello"}`),
     },
     {
       id: "openai-python-embeddings",
       title: "OpenAI SDK, Python, embeddings",
       text: (baseUrl, model) =>
-        askByPython(
+        formatPythonCall(
           baseUrl,
           `answer = client.embeddings.create(model="${model}", input="Hello")
 print(answer.data[0].embedding)`,

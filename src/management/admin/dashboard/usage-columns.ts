@@ -98,7 +98,7 @@ export function rankGroups(
   valueOf: ValueOf,
 ): readonly (readonly [group: string, rows: readonly UsageRowView[]])[] {
   const sizeOf = ([group, own]: readonly [string, readonly UsageRowView[]]): number =>
-    group === OTHERS ? -Infinity : valueOf(own);
+    group === SMALLER_GROUPS ? -Infinity : valueOf(own);
   return [...groupRows(rows, groupOf)].toSorted((left, right) => sizeOf(right) - sizeOf(left));
 }
 
@@ -139,7 +139,7 @@ const CORRECTIONS = "spend corrections";
 const ID_END_LENGTH = 4;
 
 /** The group of all rows beyond the largest groups. */
-export const OTHERS = " others";
+export const SMALLER_GROUPS = " others";
 
 interface Field {
   readonly id: keyof UsageRowView;
@@ -197,10 +197,10 @@ function groupByTag(tag: string): Grouping {
 export function groupBy(rows: readonly UsageRowView[], by: string): Grouping {
   const tag = tagOf(by);
   const own = tag === null ? groupByField(rows, FIELDS[by as UsageGroupName]) : groupByTag(tag);
-  const others = rows.find((row) => row.others !== undefined)?.others ?? 0;
+  const count = rows.find((row) => row.others !== undefined)?.others ?? 0;
   return {
-    groupOf: (row) => (row.others === undefined ? own.groupOf(row) : OTHERS),
-    nameOf: (group) => (group === OTHERS ? `${others} others` : own.nameOf(group)),
+    groupOf: (row) => (row.others === undefined ? own.groupOf(row) : SMALLER_GROUPS),
+    nameOf: (group) => (group === SMALLER_GROUPS ? `${count} others` : own.nameOf(group)),
   };
 }
 

@@ -27,7 +27,7 @@ const PIECE = 200;
 /** Directories with fewer entries are always read again. */
 const SMALL = 1_000;
 /** Number of cached directories: tens of megabytes at most. */
-const MAX_KEPT = 2;
+const MAX_CACHED = 2;
 
 export interface Directory {
   /** By Redis's clock. */
@@ -37,7 +37,7 @@ export interface Directory {
   readonly groups: readonly Listed<GroupRecord>[];
 }
 
-interface Kept {
+interface CacheEntry {
   readonly newestChange: string | null;
   readonly rows: Promise<unknown>;
   /** By Redis's clock; infinite while it is read. */
@@ -45,7 +45,7 @@ interface Kept {
 }
 
 /** Cached rows by store, with the most recently read ones. */
-const KEPT = new WeakMap<Store, Map<string, Kept>>();
+const CACHES = new WeakMap<Store, Map<string, CacheEntry>>();
 
 interface Reading<Rows> {
   readonly newestChange: string | null;
@@ -54,20 +54,20 @@ interface Reading<Rows> {
   readonly count: (rows: Rows) => number;
 }
 
-async function readKept<Rows>(
+async function readCached<Rows>(
   { store, reports }: Pick<ApiServices, "store" | "reports">,
   id: string,
   { newestChange, nowMs, read, count }: Reading<Rows>,
 ): Promise<Rows> {
-  const kept = KEPT.get(store) ?? new Map<string, Kept>();
-  KEPT.set(store, kept);
-  const known = kept.get(id);
+  const cache = CACHES.get(store) ?? new Map<string, CacheEntry>();
+  CACHES.set(store, cache);
+  const known = cache.get(id);
   if (known?.newestChange === newestChange && nowMs < known.goodUntilMs) return known.rows as Promise<Rows>;
   const rows = reports.run({ lane: "directory", caller: id }, read);
-  const entry: Kept = { newestChange, rows, goodUntilMs: Infinity };
-  kept.delete(id);
-  kept.set(id, entry);
-  for (const oldest of [...kept.keys()].slice(0, -MAX_KEPT)) kept.delete(oldest);
+  const entry: CacheEntry = { newestChange, rows, goodUntilMs: Infinity };
+  cache.delete(id);
+  cache.set(id, entry);
+  for (const oldest of [...cache.keys()].slice(0, -MAX_CACHED)) cache.delete(oldest);
   try {
     // A millisecond per entry, so that reading takes a small part of the time, however frequent the calls.
     const entries = count(await rows);
@@ -89,7 +89,7 @@ export async function readDirectory(
     store.timeMs(),
     store.listAuditEntries(id, { limit: 1, after: null }),
   ]);
-  return readKept(services, id, {
+  return readCached(services, id, {
     newestChange: items[0]?.id ?? null,
     nowMs,
     read: () => read(store, organization, nowMs),
@@ -106,7 +106,7 @@ export async function readOrganizations(
 ): Promise<readonly Listed<OrganizationRecord>[]> {
   const { store } = services;
   const nowMs = await store.timeMs();
-  return readKept(services, "organizations", {
+  return readCached(services, "organizations", {
     newestChange: null,
     nowMs,
     read: async () => {

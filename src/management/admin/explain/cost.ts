@@ -11,10 +11,10 @@ type Priced = Pick<ExplainedRequest, "checks" | "cost_microcents" | (typeof TOKE
 export function explainCost(request: Priced): Explanation["cost"] {
   const figures = request.checks.find((check) => check.name === "price")?.figures;
   if (figures === undefined) return null;
-  const kept = parsePriceFigures(figures);
-  if (kept === null) return null;
+  const stored = parsePriceFigures(figures);
+  if (stored === null) return null;
   const tokens = mapTokens((kind) => request[TOKEN_NAMES[kind]]);
-  const parts = costParts(tokens, kept.charged.rates, kept.tools);
+  const parts = costParts(tokens, stored.charged.rates, stored.tools);
   const known = parts.reduce((sum, { amount }) => sum + amount, 0n);
   const charged = BigInt(request.cost_microcents) * TOKENS_PER_PRICE_UNIT;
   const rounding = charged - known;
@@ -32,7 +32,7 @@ export function explainCost(request: Priced): Explanation["cost"] {
         ? []
         : [
             {
-              name: isBoundByHold(figures) ? BOUNDED : UNTOLD,
+              name: isBoundByHold(figures) ? BOUNDED : UNEXPLAINED,
               tokens: null,
               uses: null,
               price: null,
@@ -46,7 +46,7 @@ export function explainCost(request: Priced): Explanation["cost"] {
 }
 
 /** Text if its worker died and another charged an estimate, or its record lacks figures. */
-const UNTOLD = "difference from the record";
+const UNEXPLAINED = "difference from the record";
 /** Text for an estimate that was bounded by the amount reserved under strict caps. */
 const BOUNDED = "estimate above the reservation (strict caps)";
 

@@ -38,7 +38,7 @@ export function explainEnd(request: ExplainedRequest, currency: string): string 
   const failed = failedCheckOf(request);
   if (failed !== null) return explainRefusal(request, failed.figures, currency);
   if (status === 499) {
-    return `${explainLeft(request)} Output until then is charged: ${costOf(request, currency)}.`;
+    return `${explainBrokenOff(request)} Output until then is charged: ${costOf(request, currency)}.`;
   }
   if (code === null && status < 400) return explainAnswer(request, currency);
   const cause = explainUpstream(request);
@@ -53,7 +53,7 @@ export function explainEnd(request: ExplainedRequest, currency: string): string 
 }
 
 /** Uses Envoy's words if available, instead of guessing who disconnected. */
-function explainLeft(request: ExplainedRequest): string {
+function explainBrokenOff(request: ExplainedRequest): string {
   const { upstream } = request;
   const reason = reasonOf(request);
   if (reason?.brokenBy === "client") {
@@ -64,8 +64,8 @@ function explainLeft(request: ExplainedRequest): string {
   if (upstream?.status === 200 && upstream.envoy_details?.startsWith("stream_idle_timeout") === true) {
     return `The client stopped reading and was disconnected${after(request)}, before the response was complete.`;
   }
-  const said = reason === null ? "the cause is unknown" : describeReason(reason, upstream?.name ?? null);
-  return `The request ended${after(request)}, before its response was complete: ${said}.`;
+  const cause = reason === null ? "the cause is unknown" : describeReason(reason, upstream?.name ?? null);
+  return `The request ended${after(request)}, before its response was complete: ${cause}.`;
 }
 
 function explainAnswer(request: ExplainedRequest, currency: string): string {

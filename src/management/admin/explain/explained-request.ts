@@ -86,7 +86,9 @@ export function explainUpstream({
   const { name, status, cause, envoy_details: details } = upstream;
   if (details !== null) return cause;
   const subject = `the upstream ${name}`;
-  const said = cause === null ? "" : `: ${cause.replace(/\.$/, "")}`;
-  if (status !== null) return `${subject} returned ${status}${OPERATORS_CAUSES[code ?? ""] ?? ""}${said}`;
-  return said === "" ? `${subject} didn't respond` : `${subject} failed${said}`;
+  const causeText = cause === null ? "" : `: ${cause.replace(/\.$/, "")}`;
+  if (status !== null) {
+    return `${subject} returned ${status}${OPERATORS_CAUSES[code ?? ""] ?? ""}${causeText}`;
+  }
+  return causeText === "" ? `${subject} didn't respond` : `${subject} failed${causeText}`;
 }

@@ -18,24 +18,24 @@ type Signed = SignedInPerson & Pick<Identity, "email">;
  */
 export async function findUser(
   grant: Grant,
-  somebody: Signed,
+  person: Signed,
   journal: Journal,
   store: Pick<OwnerStore, "findExternalUser" | "findOrCreateExternalUser">,
 ): Promise<string | null> {
   if (grant.role === "operator") return null;
   const { organizationId } = grant;
-  const { issuer, subject } = somebody;
+  const { issuer, subject } = person;
   if (grant.role !== "member") {
     const known = await store.findExternalUser(organizationId, { issuer, subject });
-    return known === null ? null : requireEnabled(known, somebody, journal);
+    return known === null ? null : requireEnabled(known, person, journal);
   }
-  const { name, email } = somebody;
+  const { name, email } = person;
   const settings = { ...defaultsOf(USER_SETTINGS), name, email };
   const result = await store.findOrCreateExternalUser(organizationId, { issuer, subject }, settings, (made) =>
-    describeCreation(made, somebody, journal),
+    describeCreation(made, person, journal),
   );
-  if ("user" in result) return requireEnabled(result.user, somebody, journal);
-  await recordRefusal(journal, somebody, `user_${result.outcome}`);
+  if ("user" in result) return requireEnabled(result.user, person, journal);
+  await recordRefusal(journal, person, `user_${result.outcome}`);
   const message =
     "Your user can't be created in the organization of your role. Contact the operator of this gateway.";
   throw new AdminError("permission_denied", { message });
@@ -43,11 +43,11 @@ export async function findUser(
 
 async function requireEnabled(
   { id, disabled }: UserRecord,
-  somebody: SignedInPerson,
+  person: SignedInPerson,
   journal: Journal,
 ): Promise<string> {
   if (!disabled) return id;
-  await recordRefusal(journal, somebody, "user_disabled");
+  await recordRefusal(journal, person, "user_disabled");
   throw new AdminError("permission_denied", {
     message: "Your user is disabled. Ask an admin of the organization to enable it.",
   });

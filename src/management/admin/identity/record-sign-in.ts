@@ -43,9 +43,9 @@ export function recordProgramStart(journal: Journal, holder: PersonHolder): Prom
 }
 
 /** Records a person whom the provider knows, but who has no role here. */
-export function recordRefusal(journal: Journal, somebody: SignedInPerson, reason: string): Promise<void> {
-  const after = { provider: somebody.provider, reason };
-  return record(journal, null, "session.refused", somebody, { before: null, after });
+export function recordRefusal(journal: Journal, person: SignedInPerson, reason: string): Promise<void> {
+  const after = { provider: person.provider, reason };
+  return record(journal, null, "session.refused", person, { before: null, after });
 }
 
 export function recordEnd(journal: Journal, holder: PersonHolder, reason: EndReason): Promise<void> {
@@ -83,11 +83,11 @@ function record(
   journal: Journal,
   organizationId: string | null,
   action: string,
-  { issuer, subject, name, userId = null, ...somebody }: SignedInPerson & Partial<PersonHolder>,
+  { issuer, subject, name, userId = null, ...person }: SignedInPerson & Partial<PersonHolder>,
   change: { readonly before: AuditFields | null; readonly after: AuditFields | null },
 ): Promise<void> {
   return write(journal, organizationId, {
-    actor: { type: "person", id: userId, name, role: somebody.role ?? null, issuer, subject },
+    actor: { type: "person", id: userId, name, role: person.role ?? null, issuer, subject },
     action,
     target: { type: "person", id: subject, name },
     ...change,

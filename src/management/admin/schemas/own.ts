@@ -58,10 +58,10 @@ export const ownUsageQuery = usageQuery.pick({
   model: true,
   key_id: true,
 });
-const ofOthers = { user_id: true, group_id: true } as const;
-export const ownRequestQuery = requestQuery.omit(ofOthers);
-export const ownRequestFilter = requestFilter.omit(ofOthers);
-export const ownExplainedRequestQuery = explainedRequestQuery.omit(ofOthers);
+const ownerFields = { user_id: true, group_id: true } as const;
+export const ownRequestQuery = requestQuery.omit(ownerFields);
+export const ownRequestFilter = requestFilter.omit(ownerFields);
+export const ownExplainedRequestQuery = explainedRequestQuery.omit(ownerFields);
 
 /** `GET /v1/key`, as the management API shows it. */
 export const ownKeyStatus = named("KeyStatus", keyStatus);

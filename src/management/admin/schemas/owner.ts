@@ -24,7 +24,7 @@ import { pageFields, pageShape } from "./page.ts";
 /** `next` of a list is an id, of a search a position in the search index. */
 const CURSOR = /^[A-Za-z0-9_-]{1,400}$/;
 
-const searchOf = (what: string) => text(100).optional().describe(what);
+const searchOf = (description: string) => text(100).optional().describe(description);
 
 /** Filter of a list by one user or one group. */
 export const ownerIdFilter = (kind: OwnerKind, about: string) =>

@@ -67,8 +67,8 @@ function figureColumn(figure: UsageFigure): UsageColumn {
  * spaces.
  */
 export function formatRowId({ day, keyId, owners, model, tags, session = null }: UsageParts): string {
-  const who = (keyId ?? "-") + (owners === "" ? "" : `.${owners}`);
-  const parts = [day ?? "all", who, model ?? "-", tags === "" ? "-" : tags];
+  const keyAndOwners = (keyId ?? "-") + (owners === "" ? "" : `.${owners}`);
+  const parts = [day ?? "all", keyAndOwners, model ?? "-", tags === "" ? "-" : tags];
   return (session === null ? parts : [...parts, session]).join(" ");
 }
 

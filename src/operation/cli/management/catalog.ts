@@ -10,7 +10,7 @@ const COLUMNS: readonly RecordColumn<CatalogRow>[] = [
   { header: "INPUT", cell: ({ rates }) => rates["input"] },
   { header: "CACHED", cell: ({ rates }) => rates["cached_input"] },
   { header: "OUTPUT", cell: ({ rates }) => rates["output"] },
-  { header: "OTHER", cell: ({ rates }) => formatOthers(rates), isExtra: true },
+  { header: "OTHER", cell: ({ rates }) => formatOtherRates(rates), isExtra: true },
   { header: "CONTEXT", cell: ({ model }) => model["context_window"], isExtra: true },
   {
     header: "NOTE",
@@ -71,7 +71,7 @@ function listRates(price: JsonObject): NamedRates[] {
   ]);
 }
 
-function formatOthers(rates: JsonObject): string {
+function formatOtherRates(rates: JsonObject): string {
   // Part of a whole price; the rates of a tier have none.
   const tools = Object.entries((rates["server_tools"] ?? {}) as JsonObject);
   return [

@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import { AdminClient, DEFAULT_ADMIN_PORT } from "./admin-client.ts";
 import { CommandError } from "./command-error.ts";
 import { connectByConfig, connectByFolder } from "./config-connection.ts";
-import { type KeptLogin, loginFile, readKeptLogin } from "./kept-login.ts";
+import { type StoredLogin, loginFile, readStoredLogin } from "./stored-login.ts";
 
 /** Connection given on the command line, or in the environment. */
 interface Named {
@@ -88,8 +88,8 @@ export async function findConnection(named: NamedConnection): Promise<Connection
   if (url !== null) return connectByLogin(checkUrl(url));
   const found = await connectByFolder();
   if (found !== null) return { url: checkUrl(found.url), token: found.token, source: found.file };
-  const kept = readKeptLogin();
-  if (kept !== null) return connectBy(kept);
+  const login = readStoredLogin();
+  if (login !== null) return connectBy(login);
   throw new CommandError(
     "No token. Run `inference-gateway login`, set IGW_ADMIN_TOKEN, or pass --token-file or --config. In the directory of " +
       "a gateway that runs without --config, the command finds the operator's token.",
@@ -128,13 +128,13 @@ function readTokenFile(file: string | null): string | null {
 
 /** A stored token is only sent to its own address. */
 function connectByLogin(url: string): Connection {
-  const kept = readKeptLogin();
-  if (kept?.url === url) return connectBy(kept);
+  const login = readStoredLogin();
+  if (login?.url === url) return connectBy(login);
   throw new CommandError(
     "--admin-url needs a token: set IGW_ADMIN_TOKEN, pass --token-file or --config, or log in there.",
   );
 }
 
-function connectBy({ url, token }: KeptLogin): Connection {
+function connectBy({ url, token }: StoredLogin): Connection {
   return { url: checkUrl(url), token, source: `the login in ${loginFile()}` };
 }

@@ -42,17 +42,17 @@ function showFigures(one: JsonObject, currency: string): readonly Field[] {
   const bucket = one["bucket"] as JsonObject | undefined;
   const tokenBuckets = (one["token_buckets"] ?? []) as readonly JsonObject[];
   return [
-    ...showGiven("requests left now", bucket && formatLeft(bucket["remaining"], bucket["capacity"])),
+    ...showGiven("requests left now", bucket && formatRemaining(bucket["remaining"], bucket["capacity"])),
     ...tokenBuckets.map(
       ({ type, remaining, limit }) =>
-        [`${nameTokenType(String(type))} left now`, formatLeft(remaining, limit)] as const,
+        [`${nameTokenType(String(type))} left now`, formatRemaining(remaining, limit)] as const,
     ),
     [`spent in ${String(one["month"])}`, formatAmount(one["spent_cents"], currency)],
   ];
 }
 
 /** Formats "57 of 60". */
-function formatLeft(remaining: unknown, capacity: unknown): string {
+function formatRemaining(remaining: unknown, capacity: unknown): string {
   return `${String(remaining)} of ${String(capacity)}`;
 }
 

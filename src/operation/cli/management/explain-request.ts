@@ -63,8 +63,8 @@ function nameOwner(request: JsonObject, kind: "key" | OwnerKind): string | null 
 }
 
 function formatUpstream(upstream: JsonObject): string {
-  const isSaid = upstream["cause"] === null || upstream["envoy_details"] !== null;
-  const cause = isSaid ? "" : `: ${formatValue(upstream["cause"])}`;
+  const isExplained = upstream["cause"] === null || upstream["envoy_details"] !== null;
+  const cause = isExplained ? "" : `: ${formatValue(upstream["cause"])}`;
   return `${String(upstream["name"])}, ${formatValue(upstream["status"], "no response")}${cause}`;
 }
 

@@ -84,9 +84,9 @@ export async function findRequestIds(
 }
 
 /** @throws CommandError for an ambiguous name. */
-export function refuseAmbiguous(wanted: string, what: string, ids: readonly string[]): never {
+export function refuseAmbiguous(wanted: string, noun: string, ids: readonly string[]): never {
   throw new CommandError(
-    `"${wanted}" matches ${ids.length} ${what}s. Pass the full id of one: ${ids.join(", ")}.`,
+    `"${wanted}" matches ${ids.length} ${noun}s. Pass the full id of one: ${ids.join(", ")}.`,
   );
 }
 
@@ -99,24 +99,24 @@ export function isWholeId(prefix: IdPrefix, wanted: string): boolean {
  * @param help Sentence that says where all are listed.
  */
 function pickOne(all: readonly JsonObject[], wanted: string, prefix: IdPrefix, help: string): JsonObject {
-  const what = prefix === "org" ? "organization" : prefix;
+  const noun = prefix === "org" ? "organization" : prefix;
   const end = endOfShortId(prefix, wanted);
-  const ways: readonly ((one: JsonObject) => boolean)[] = [
+  const tests: readonly ((one: JsonObject) => boolean)[] = [
     (one) => one["id"] === wanted,
     (one) => [one["name"], one["display"], one["email"]].includes(wanted),
     (one) => end !== null && String(one["id"]).endsWith(end),
   ];
-  const found = ways.map((isMeant) => all.filter(isMeant)).find((some) => some.length > 0) ?? [];
+  const found = tests.map((isMeant) => all.filter(isMeant)).find((some) => some.length > 0) ?? [];
   const [first, second] = found;
   if (first === undefined) {
     const names = all.flatMap(({ name }) => (typeof name === "string" ? [name] : []));
     const suggestion = formatSuggestion(wanted, names);
-    throw new CommandError(`Unknown ${what} "${wanted}"${suggestion === "" ? "." : suggestion} ${help}`);
+    throw new CommandError(`Unknown ${noun} "${wanted}"${suggestion === "" ? "." : suggestion} ${help}`);
   }
   if (second === undefined) return first;
   return refuseAmbiguous(
     wanted,
-    what,
+    noun,
     found.map((one) => String(one["id"])),
   );
 }

@@ -92,7 +92,7 @@ const rotate: OrganizationCommandRow = {
     "key rotate ci --grace 7d --quiet > ci.key",
     "key rotate ci --grace 0 --yes",
   ],
-  asksFirst: true,
+  needsConfirmation: true,
   options: (command) => {
     const help = "how long the previous secret works: 24h, 7d; 0 ends it at once";
     const grace = command.createOption("--grace <time>", help).argParser(parseDuration);
@@ -102,8 +102,8 @@ const rotate: OrganizationCommandRow = {
     const { client, options, argument, path } = call;
     const found = await findKey(client, path, argument);
     if (options.grace === 0) {
-      const what = `the secret of ${nameInQuestion(KEY, found)} at once`;
-      await confirm(`This ends ${what}: requests with it return 401.`, options);
+      const subject = `the secret of ${nameInQuestion(KEY, found)} at once`;
+      await confirm(`This ends ${subject}: requests with it return 401.`, options);
     }
     const body = { grace_seconds: options.grace };
     const rotated = await client.call("POST", `${pathOf(KEY, path, found)}/rotate`, { body });
@@ -121,7 +121,7 @@ const revokeAll: OrganizationCommandRow = {
   usage: "revoke-all",
   description: "Permanently delete every API key of the organization.",
   examples: ["key revoke-all --org Acme --yes"],
-  asksFirst: true,
+  needsConfirmation: true,
   async runInOrganization({ client, options, organization, path }) {
     await confirm(
       `This permanently deletes every API key of "${String(organization["name"])}": requests with them return 401 at once.`,

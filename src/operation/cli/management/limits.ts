@@ -49,8 +49,8 @@ const set: OrganizationCommandRow = {
     }
     const { period, kind } = call.options;
     const { alerts } = call.options;
-    return change(call, (others, before) => [
-      ...others,
+    return change(call, (otherLimits, before) => [
+      ...otherLimits,
       createLimit({ period, kind, cents }, alerts === undefined ? before?.alerts : (alerts ?? undefined)),
     ]);
   },
@@ -61,7 +61,8 @@ const remove: OrganizationCommandRow = {
   description: "Remove one cap or budget. Other limits stay.",
   examples: ["limit remove --org Acme --key ci --period day"],
   options: addOneOptions,
-  runInOrganization: (call: OrganizationCommandCall<OneOptions>) => change(call, (others) => others),
+  runInOrganization: (call: OrganizationCommandCall<OneOptions>) =>
+    change(call, (otherLimits) => otherLimits),
 };
 
 const list: OrganizationCommandRow = {
@@ -111,10 +112,10 @@ function parseAlertsOption(text: string): readonly number[] | null {
   }
 }
 
-/** @param withOthers Computes the whole list from the limits of other periods and kinds, and the limit before. */
+/** @param merge Computes the whole list from the limits of other periods and kinds, and the limit before. */
 async function change(
   call: OrganizationCommandCall<OneOptions>,
-  withOthers: (others: readonly Limit[], before: Limit | undefined) => readonly Limit[],
+  merge: (otherLimits: readonly Limit[], before: Limit | undefined) => readonly Limit[],
 ): Promise<CommandOutput> {
   const { client, options, organization } = call;
   const { path, name } = await findLimitedOwner(call);
@@ -123,15 +124,15 @@ async function change(
   const { period, kind } = options;
   const isMeant = (limit: Limit): boolean => limit.period === period && limit.kind === kind;
   const before = limitsOf(record, options);
-  const others = before.filter((limit) => !isMeant(limit));
-  const body = { [fieldOf(options)]: withOthers(others, before.find(isMeant)) };
+  const otherLimits = before.filter((limit) => !isMeant(limit));
+  const body = { [fieldOf(options)]: merge(otherLimits, before.find(isMeant)) };
   const changed = await client.call("PATCH", path, { body, headers: { "if-match": etag } });
   const after = limitsOf(changed, options);
   const currency = String(organization["currency"]);
   const amountIn = (limits: readonly Limit[]): string =>
     formatAmount(limits.find(isMeant)?.cents ?? null, currency);
-  const whose = options.members === true ? `each member of ${name}` : name;
-  const limit = `${nameLimit({ period, kind })} of ${whose}`;
+  const owner = options.members === true ? `each member of ${name}` : name;
+  const limit = `${nameLimit({ period, kind })} of ${owner}`;
   return formatLimits(
     after,
     organization,

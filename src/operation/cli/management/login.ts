@@ -1,7 +1,7 @@
 /** `login`, `logout`, `whoami`. They never print a token. */
 import type { Command } from "commander";
 import { isProgramToken } from "../../../shared/contract/program-sign-in.ts";
-import { askSecret, canAsk } from "../terminal/ask.ts";
+import { promptForSecret, isInteractive } from "../terminal/ask.ts";
 import { formatFields } from "../terminal/table.ts";
 import type { AdminClient, JsonObject } from "./admin-client.ts";
 import { CommandError, RefusedCall } from "./command-error.ts";
@@ -13,7 +13,7 @@ import {
   pickNamed,
   readNamedConnection,
 } from "./connection.ts";
-import { forgetLogin, keepLogin, type KeptLogin, loginFile, readKeptLogin } from "./kept-login.ts";
+import { deleteLogin, storeLogin, type StoredLogin, loginFile, readStoredLogin } from "./stored-login.ts";
 import { signInByBrowser } from "./oidc-login.ts";
 import { addCommands, addExamples, type GlobalCommandRow } from "./management-command.ts";
 
@@ -78,7 +78,7 @@ async function loginAction(command: Command): Promise<void> {
     ? await signInByBrowser({ url, opensBrowser: browser, write: (text) => void process.stderr.write(text) })
     : (named.token ?? (await readToken(url)));
   const access = await readAccess(createClient({ url, token }));
-  keepLogin({ url, token });
+  storeLogin({ url, token });
   process.stdout.write(
     `Logged in at ${url}: ${describeAccess(access)}.\n` +
       `Stored in ${loginFile()}, readable only by you; \`inference-gateway logout\` deletes it.\n`,
@@ -86,16 +86,16 @@ async function loginAction(command: Command): Promise<void> {
 }
 
 async function logoutAction(): Promise<void> {
-  const kept = readForLogout();
-  const isForgotten = forgetLogin();
-  process.stdout.write(isForgotten ? `Deleted the login in ${loginFile()}.\n` : "There was no login.\n");
-  if (kept !== null && isProgramToken(kept.token)) await endSignIn(kept);
+  const login = readForLogout();
+  const isDeleted = deleteLogin();
+  process.stdout.write(isDeleted ? `Deleted the login in ${loginFile()}.\n` : "There was no login.\n");
+  if (login !== null && isProgramToken(login.token)) await endSignIn(login);
 }
 
 /** Returns null also for an unusable file, which is deleted anyway. */
-function readForLogout(): KeptLogin | null {
+function readForLogout(): StoredLogin | null {
   try {
-    return readKeptLogin();
+    return readStoredLogin();
   } catch (error) {
     if (error instanceof CommandError) return null;
     throw error;
@@ -103,18 +103,18 @@ function readForLogout(): KeptLogin | null {
 }
 
 /** @throws CommandError if the session may still be active. */
-async function endSignIn(kept: KeptLogin): Promise<void> {
+async function endSignIn(login: StoredLogin): Promise<void> {
   try {
-    await createClient(kept).call("DELETE", "/api/session");
-    process.stdout.write(`Ended the sign-in at ${kept.url}.\n`);
+    await createClient(login).call("DELETE", "/api/session");
+    process.stdout.write(`Ended the sign-in at ${login.url}.\n`);
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     if (error instanceof RefusedCall && OVER.has(error.status)) {
-      process.stdout.write(`The sign-in at ${kept.url} had already ended.\n`);
+      process.stdout.write(`The sign-in at ${login.url} had already ended.\n`);
       return;
     }
     throw new CommandError(
-      `The sign-in at ${kept.url} couldn't be ended: ${error.message}\n` +
+      `The sign-in at ${login.url} couldn't be ended: ${error.message}\n` +
         "It expires within 8 hours; an admin can end it on the dashboard's Sessions page.",
       { cause: error },
     );
@@ -122,7 +122,9 @@ async function endSignIn(kept: KeptLogin): Promise<void> {
 }
 
 async function readToken(url: string): Promise<string> {
-  const token = canAsk() ? await askSecret(`Token for ${url} (it is not shown): `) : await readInput();
+  const token = isInteractive()
+    ? await promptForSecret(`Token for ${url} (it is not shown): `)
+    : await readInput();
   if (token !== "") return token;
   throw new CommandError(
     "No token. Pass --token-file, set IGW_ADMIN_TOKEN, pipe it in, or run this in a terminal.",

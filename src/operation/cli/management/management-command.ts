@@ -14,7 +14,7 @@ import {
 import { findOrganization, organizationPath } from "./find.ts";
 import { nameOption } from "./settings.ts";
 import { parseLimit } from "./option-values.ts";
-import { ask, canAsk } from "../terminal/ask.ts";
+import { prompt, isInteractive } from "../terminal/ask.ts";
 import { CommandError, UsageError } from "./command-error.ts";
 
 export type ManagementOptions = {
@@ -38,7 +38,7 @@ export interface CommandRow {
   /** True if it prints a table, which `--wide` does not cut. */
   readonly hasTable?: true;
   /** True if it deletes or stops something, and asks first: `confirm`. */
-  readonly asksFirst?: true;
+  readonly needsConfirmation?: true;
   /** Adds further options. */
   readonly options?: (command: Command) => Command;
 }
@@ -87,7 +87,9 @@ function addCommand(parent: Command, row: AnyCommandRow): void {
   if (row.alias !== undefined) command.alias(row.alias);
   if ("runInOrganization" in row) addOrganizationOption(command);
   row.options?.(command);
-  if (row.asksFirst === true) command.option("--yes", "skip the confirmation; required without a terminal");
+  if (row.needsConfirmation === true) {
+    command.option("--yes", "skip the confirmation; required without a terminal");
+  }
   if (row.hasTable === true) command.option("--wide", "full ids and texts on a terminal");
   command.option("--json", "API response as JSON on stdout");
   addConnectionOptions(command);
@@ -186,14 +188,14 @@ export function createListCommand({
 
 /**
  * Asks for confirmation at a terminal; elsewhere requires `--yes`.
- * @param what Sentence that describes the effect.
+ * @param effect Sentence that describes the effect.
  * @throws CommandError if the answer is no, UsageError without a terminal.
  */
-export async function confirm(what: string, { yes }: { readonly yes?: true }): Promise<void> {
+export async function confirm(effect: string, { yes }: { readonly yes?: true }): Promise<void> {
   if (yes === true) return;
-  if (!canAsk()) {
-    throw new UsageError(`${what} Pass --yes to confirm.`);
+  if (!isInteractive()) {
+    throw new UsageError(`${effect} Pass --yes to confirm.`);
   }
-  const answer = await ask(`${what}\nContinue? [y/N] `);
+  const answer = await prompt(`${effect}\nContinue? [y/N] `);
   if (!/^y(?:es)?$/i.test(answer.trim())) throw new CommandError("Nothing was changed.");
 }

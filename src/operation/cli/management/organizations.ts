@@ -117,7 +117,7 @@ const remove: GlobalCommandRow = {
   usage: "delete <organization>",
   description: "Permanently delete an organization with its API keys and tokens. For the operator.",
   examples: ["org delete Acme", "org delete org_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --yes"],
-  asksFirst: true,
+  needsConfirmation: true,
   async run({ client, argument, options }) {
     const found = await findOrganization(client, argument);
     const id = String(found["id"]);

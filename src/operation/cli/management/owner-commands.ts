@@ -91,7 +91,7 @@ function defineSwitch(kind: OwnerKind, { verb, body, consequence, ...texts }: Sw
   return defineRow(kind, {
     usage: `${verb} <${kind.name}>`,
     ...texts,
-    ...(consequence === undefined ? {} : { asksFirst: true }),
+    ...(consequence === undefined ? {} : { needsConfirmation: true }),
     async run(call) {
       const found = await findOne(kind, call);
       if (consequence !== undefined) {
@@ -116,13 +116,13 @@ export function deleteCommand(
   return {
     usage: `delete <${kind.name}>`,
     ...texts,
-    asksFirst: true,
+    needsConfirmation: true,
     async runInOrganization({ client, options, argument, path }) {
       const found = await kind.find(client, path, argument);
-      const what = nameInQuestion(kind, found);
-      await confirm(`This permanently deletes ${what}${consequence(found, options)}.`, options);
+      const subject = nameInQuestion(kind, found);
+      await confirm(`This permanently deletes ${subject}${consequence(found, options)}.`, options);
       await client.call("DELETE", pathOf(kind, path, found), { query: query?.(options) ?? {} });
-      return { json: { id: found["id"], deleted: true }, text: () => `Deleted ${what}.\n` };
+      return { json: { id: found["id"], deleted: true }, text: () => `Deleted ${subject}.\n` };
     },
   };
 }
@@ -195,10 +195,10 @@ function describeChange(
     const [was, is] = [previous.get(name) ?? "none", current.get(name) ?? "none"];
     return was === is ? [] : [`${name} ${is} (was ${was})`];
   });
-  const what = nameInQuestion(kind, after);
+  const subject = nameInQuestion(kind, after);
   return changes.length === 0
-    ? `Nothing changed: ${what} already has these settings.`
-    : `Changed ${what}: ${changes.join("; ")}.`;
+    ? `Nothing changed: ${subject} already has these settings.`
+    : `Changed ${subject}: ${changes.join("; ")}.`;
 }
 
 function showOne(

@@ -29,20 +29,20 @@ export async function resolveOwners(
 
 /**
  * Builds the query that filters a list by the named owners.
- * @param isGone Returns whether a name is passed on unchanged.
+ * @param isPassedOn Returns whether a name is passed on unchanged.
  * @throws CommandError
  */
 export async function queryOwners(
   client: AdminClient,
   path: string,
   named: TextOptions<Kind>,
-  isGone: (kind: Kind, wanted: string) => boolean = () => false,
+  isPassedOn: (kind: Kind, wanted: string) => boolean = () => false,
 ): Promise<Readonly<Record<string, string>>> {
   const query: Record<string, string> = {};
   for (const kind of KINDS) {
     const wanted = named[kind];
     if (wanted === undefined) continue;
-    query[fieldOf(kind)] = isGone(kind, wanted)
+    query[fieldOf(kind)] = isPassedOn(kind, wanted)
       ? wanted
       : String((await FINDERS[kind](client, path, wanted))["id"]);
   }
@@ -103,12 +103,12 @@ interface LimitedOwner {
   readonly name: string;
 }
 
-/** @param what "owner of the cap" */
-export function addLimitedOwnerOptions(command: Command, what: string): Command {
+/** @param purpose "owner of the cap" */
+export function addLimitedOwnerOptions(command: Command, purpose: string): Command {
   return command
-    .option("--key <key>", `${what}: an API key, by id or name; default: the organization`)
-    .option("--user <user>", `${what}: a user, by id, name or email address`)
-    .option("--group <group>", `${what}: a group, by id or name`);
+    .option("--key <key>", `${purpose}: an API key, by id or name; default: the organization`)
+    .option("--user <user>", `${purpose}: a user, by id, name or email address`)
+    .option("--group <group>", `${purpose}: a group, by id or name`);
 }
 
 /** @throws CommandError if two are named, or one that does not exist. */

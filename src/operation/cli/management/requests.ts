@@ -62,9 +62,9 @@ const show: OrganizationCommandRow = {
   examples: ["requests show req_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --org Acme"],
   hasTable: true,
   async runInOrganization({ client, argument, organization, path }) {
-    const [id, ...others] = await findRequestIds(client, path, argument);
+    const [id, ...further] = await findRequestIds(client, path, argument);
     if (id === undefined) throw new CommandError(`No recent request has an id that ends with "${argument}".`);
-    if (others.length > 0) refuseAmbiguous(argument, "request", [id, ...others]);
+    if (further.length > 0) refuseAmbiguous(argument, "request", [id, ...further]);
     const found = await client.call("GET", `${path}/requests/${encodeURIComponent(id)}`);
     return {
       json: found,

@@ -37,8 +37,8 @@ const create: OrganizationCommandRow = {
     const made = await client.call("POST", `${path}/tokens`, { body: { name, role } });
     const secret = String(made["token"]);
     if (options.quiet) return `${secret}\n`;
-    const what = `Created the token "${name}" (${String(made["id"])}) of ${String(organization["name"])}.`;
-    const text = `${what} It is shown only once (the gateway stores its hash):\n\n  ${secret}\n`;
+    const result = `Created the token "${name}" (${String(made["id"])}) of ${String(organization["name"])}.`;
+    const text = `${result} It is shown only once (the gateway stores its hash):\n\n  ${secret}\n`;
     return { json: made, text: () => text };
   },
 };

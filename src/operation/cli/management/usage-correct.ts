@@ -66,7 +66,7 @@ export const correct: OrganizationCommandRow = {
       .option("--idempotency-key <text>", "id of this correction: a repeat changes nothing"),
   async runInOrganization(call: OrganizationCommandCall<CorrectionOptions>) {
     const { client, options, organization, path } = call;
-    const what = readWhat(options);
+    const correction = readOwners(options);
     const key = options.key === undefined ? null : await findKey(client, path, options.key);
     const { idempotencyKey, user, group } = options;
     const owners = await resolveOwners(client, path, {
@@ -74,7 +74,12 @@ export const correct: OrganizationCommandRow = {
       group_id: convertNone(group),
     });
     const corrected = await client.call("POST", `${path}/spend-corrections`, {
-      body: { ...what, reason: options.reason, ...(key === null ? {} : { key_id: key["id"] }), ...owners },
+      body: {
+        ...correction,
+        reason: options.reason,
+        ...(key === null ? {} : { key_id: key["id"] }),
+        ...owners,
+      },
       ...(idempotencyKey === undefined ? {} : { headers: { "idempotency-key": idempotencyKey } }),
     });
     return { json: corrected, text: () => formatCorrection(corrected, String(organization["currency"])) };
@@ -85,7 +90,7 @@ export const correct: OrganizationCommandRow = {
  * Builds the body; undefined fields are omitted by JSON. @throws CommandError unless either an amount or
  * tokens of a model are given.
  */
-function readWhat(options: CorrectionOptions): JsonObject {
+function readOwners(options: CorrectionOptions): JsonObject {
   const { amount, model, tokens, requests, serviceTier, abovePromptTokens } = options;
   const ofUsage = [model, tokens, requests, serviceTier, abovePromptTokens];
   const hasUsage = ofUsage.some((option) => option !== undefined);
@@ -110,10 +115,10 @@ function formatCorrection(corrected: JsonObject, currency: string): string {
   const usage = corrected["outside_usage"] as JsonObject | null;
   const amount = formatExactAmount(corrected["amount_microcents"], currency);
   const detail = usage === null ? "" : ` ${describeOutsideUsage(usage)}: ${amount}.`;
-  const what =
+  const subject =
     corrected["repeated"] === true ? "This correction was made before; nothing changed." : "Corrected.";
   const spent = formatAmount(corrected["organization_spent_cents"], currency);
-  return `${what}${detail} The organization has spent ${spent} in ${String(corrected["month"])}.\n`;
+  return `${subject}${detail} The organization has spent ${spent} in ${String(corrected["month"])}.\n`;
 }
 
 /**

@@ -167,8 +167,8 @@ function formatStatement(screen: Screen, found: JsonObject): string {
   const tables = Object.entries(STATEMENT_PARTS).map(([part, header]) => {
     const name: RecordColumn<JsonObject> = {
       header,
-      cell: ({ name: own, id, others }) =>
-        others === undefined ? (own ?? id ?? "(none)") : `(${formatValue(others)} more)`,
+      cell: ({ name: own, id, others: furtherGroups }) =>
+        furtherGroups === undefined ? (own ?? id ?? "(none)") : `(${formatValue(furtherGroups)} more)`,
     };
     const columns = [name, { header: "REQUESTS", cell: (line: JsonObject) => line["requests"] }, amount];
     return formatRecords(screen, columns, found[part] as readonly JsonObject[]);

@@ -50,7 +50,7 @@ const add: OrganizationCommandRow = {
   async runInOrganization(call: WebhookCall) {
     const { format } = call.options;
     const wanted = { format, ...readOptions(call.options) };
-    const changed = await change(call, [...furtherOf(call.organization).map(keep), wanted]);
+    const changed = await change(call, [...furtherOf(call.organization).map(formatUnchanged), wanted]);
     return describe(changed, furtherOf(changed).at(-1), "Added");
   },
 };
@@ -65,7 +65,9 @@ const set: OrganizationCommandRow = {
   async runInOrganization(call: WebhookCall) {
     const one = findFurther(call);
     const wanted = { id: one["id"], ...readOptions(call.options) };
-    const all = furtherOf(call.organization).map((other) => (other === one ? wanted : keep(other)));
+    const all = furtherOf(call.organization).map((other) =>
+      other === one ? wanted : formatUnchanged(other),
+    );
     const changed = await change(call, all);
     const after = furtherOf(changed).find(({ id }) => id === one["id"]);
     return describe(changed, after, "Changed");
@@ -75,7 +77,7 @@ const set: OrganizationCommandRow = {
 const remove: OrganizationCommandRow = {
   usage: "remove <webhook>",
   description: "Remove a webhook by its id, or the first one by `webhook`.",
-  asksFirst: true,
+  needsConfirmation: true,
   examples: ["webhook remove webhook_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --org Acme"],
   async runInOrganization(call: WebhookCall) {
     const { argument, options, organization, client, path } = call;
@@ -83,8 +85,8 @@ const remove: OrganizationCommandRow = {
     await confirm(`This removes the webhook ${argument}: it receives no more alerts.`, options);
     if (one === null) await client.call("PATCH", path, { body: { notifications: { webhook: null } } });
     else {
-      const kept = furtherOf(organization).filter((other) => other !== one);
-      await change(call, kept.map(keep));
+      const remaining = furtherOf(organization).filter((other) => other !== one);
+      await change(call, remaining.map(formatUnchanged));
     }
     return { json: { id: argument, deleted: true }, text: () => `Removed the webhook ${argument}.\n` };
   },
@@ -148,7 +150,7 @@ function readOptions({ url, routingKey, alerts }: WebhookOptions): object {
 }
 
 /** Names a webhook that stays unchanged in a list. */
-function keep({ id }: JsonObject): object {
+function formatUnchanged({ id }: JsonObject): object {
   return { id };
 }
 

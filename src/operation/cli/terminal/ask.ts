@@ -6,12 +6,12 @@
 import { createInterface } from "node:readline";
 
 /** Returns whether a user can be asked: both input and output are a terminal. */
-export function canAsk(): boolean {
+export function isInteractive(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
 /** Asks for a line; '' at the end of the input. Ctrl-C ends the program. */
-export function ask(question: string): Promise<string> {
+export function prompt(question: string): Promise<string> {
   process.stderr.write(question);
   // Uses the terminal's own line editing: without raw mode Ctrl-C stays a signal.
   const lines = createInterface({ input: process.stdin, terminal: false });
@@ -30,7 +30,7 @@ const INTERRUPT = "\u0003";
 const ERASE = ["\u007f", "\b"];
 
 /** Asks for input up to Enter without echo. */
-export async function askSecret(question: string): Promise<string> {
+export async function promptForSecret(question: string): Promise<string> {
   const { stdin, stderr } = process;
   // Raw mode comes before the question: otherwise the terminal would echo early input.
   stdin.setRawMode(true);

@@ -21,14 +21,14 @@ export function widthOf(text: string): number {
 /** Shortens to at most this many columns, ending with `…`. */
 export function cutText(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
-  let kept = "";
+  let fitting = "";
   let used = 1;
   for (const character of text) {
     used += widthOfCharacter(character);
     if (used > width) break;
-    kept += character;
+    fitting += character;
   }
-  return kept + CUT_MARK;
+  return fitting + CUT_MARK;
 }
 
 /** Wraps into lines of at most this many columns, between words; a longer word is cut. */

@@ -61,7 +61,7 @@ export function formatTable(
     const width = Math.max(widthOf(header), ...texts.map(widthOf));
     return { header, isExtra, width, isWhole: texts.every(isWhole) };
   });
-  const { widths, leftOut } = fitColumns(inputs, screen.columns, GAP.length);
+  const { widths, omitted } = fitColumns(inputs, screen.columns, GAP.length);
   const shown = specs.flatMap(({ header, levels = [], isWrapped = false }, at) => {
     const width = widths[at] ?? null;
     const texts = cells.map((row) => row[at] ?? "");
@@ -84,7 +84,7 @@ export function formatTable(
     shown.map((column) => formatCell(column.header, column, "heading")),
     ...cells.flatMap(formatRow),
   ].map((line) => line.join(GAP).trimEnd());
-  return [...lines, ...formatNote(screen, leftOut)].map((line) => `${line}\n`).join("");
+  return [...lines, ...formatNote(screen, omitted)].map((line) => `${line}\n`).join("");
 }
 
 /** Formats a table with one row per record. */
@@ -110,9 +110,9 @@ function isWhole(text: string): boolean {
   return [NUMBER, NO_NUMBER, TIME, DISPLAY].some((form) => form.test(text)) || isShortId(text);
 }
 
-function formatNote(screen: Screen, leftOut: readonly string[]): string[] {
-  if (leftOut.length === 0) return [];
-  const note = `Not shown: ${leftOut.join(", ")} (--wide).`;
+function formatNote(screen: Screen, omitted: readonly string[]): string[] {
+  if (omitted.length === 0) return [];
+  const note = `Not shown: ${omitted.join(", ")} (--wide).`;
   return [screen.paint("quiet", cutText(note, screen.columns ?? note.length))];
 }
 
@@ -148,7 +148,7 @@ interface FittedColumns {
   /** Width of each column; null: omitted. */
   readonly widths: readonly (number | null)[];
   /** Headers of omitted columns. */
-  readonly leftOut: readonly string[];
+  readonly omitted: readonly string[];
 }
 
 /** A shorter part of a text is useless. */
@@ -161,20 +161,20 @@ const GOOD_TEXT_WIDTH = 24;
  * the other columns. The result is at most as wide as the screen.
  */
 function fitColumns(columns: readonly ColumnInput[], available: number | null, gap: number): FittedColumns {
-  if (available === null) return { widths: columns.map(({ width }) => width), leftOut: [] };
+  if (available === null) return { widths: columns.map(({ width }) => width), omitted: [] };
   const sum = (widths: readonly number[]): number =>
     widths.reduce((total, width) => total + width, 0) + gap * Math.max(0, widths.length - 1);
-  const kept = [...columns];
+  const shown = [...columns];
   const isTooWide = (textWidth: number) =>
-    sum(kept.map((column) => leastWidth(column, textWidth))) > available;
-  const lastExtra = () => kept.findLastIndex(({ isExtra }) => isExtra);
+    sum(shown.map((column) => leastWidth(column, textWidth))) > available;
+  const lastExtra = () => shown.findLastIndex(({ isExtra }) => isExtra);
   for (let extra = lastExtra(); extra !== -1 && isTooWide(GOOD_TEXT_WIDTH); extra = lastExtra()) {
-    kept.splice(extra, 1);
+    shown.splice(extra, 1);
   }
-  while (isTooWide(MIN_TEXT_WIDTH) && kept.length > 1) kept.pop();
-  const widths = new Map(kept.map((column) => [column, column.width]));
+  while (isTooWide(MIN_TEXT_WIDTH) && shown.length > 1) shown.pop();
+  const widths = new Map(shown.map((column) => [column, column.width]));
   while (sum([...widths.values()]) > available) {
-    const [widest] = kept
+    const [widest] = shown
       .filter((column) => (widths.get(column) ?? 0) > leastWidth(column, MIN_TEXT_WIDTH))
       .toSorted((left, right) => (widths.get(right) ?? 0) - (widths.get(left) ?? 0));
     // A single column that is wider than the screen.
@@ -186,7 +186,7 @@ function fitColumns(columns: readonly ColumnInput[], available: number | null, g
       const width = widths.get(column);
       return width === undefined ? null : Math.min(width, available);
     }),
-    leftOut: columns.filter((column) => !widths.has(column)).map(({ header }) => header),
+    omitted: columns.filter((column) => !widths.has(column)).map(({ header }) => header),
   };
 }
 

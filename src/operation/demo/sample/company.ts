@@ -60,7 +60,7 @@ export function listUsers(keys: number): readonly SampleUser[] {
 }
 
 export function listKeys(count: number, users: readonly SampleUser[], random: Random): readonly SampleKey[] {
-  const others = Array.from({ length: Math.max(0, count - SERVICES.length) }, (_, index): SampleKey => {
+  const appKeys = Array.from({ length: Math.max(0, count - SERVICES.length) }, (_, index): SampleKey => {
     const user = index % users.length;
     const [first = ""] = (users[user]?.name ?? "").toLowerCase().split(" ");
     const use = at(USES, Math.floor(random() * USES.length));
@@ -70,7 +70,7 @@ export function listKeys(count: number, users: readonly SampleUser[], random: Ra
       hasSessions: use === "agent",
     };
   });
-  return [...SERVICES, ...others].slice(0, count);
+  return [...SERVICES, ...appKeys].slice(0, count);
 }
 
 function at<Item>(items: readonly Item[], position: number): Item {

@@ -87,9 +87,9 @@ function groupOfKey(key: SampleKey, users: Plan["users"]): number | null {
 
 function chatModels(catalog: Catalog, currency: string): readonly [Model, ...Model[]] {
   const viewer = { models: null, currency };
-  const [first, ...others] = catalog.listFor(viewer).filter(({ capabilities }) => hasChat([...capabilities]));
+  const [first, ...rest] = catalog.listFor(viewer).filter(({ capabilities }) => hasChat([...capabilities]));
   if (first === undefined) throw new RangeError(`No chat model of the catalog has a price in ${currency}.`);
-  return [first, ...others];
+  return [first, ...rest];
 }
 
 interface Created extends FilledSample {

@@ -7,7 +7,7 @@ import { isIP } from "node:net";
 import { VARIABLE_NAME_FORM } from "../../../shared/config/secret.ts";
 import { LaunchError } from "../launch-error.ts";
 import { findFreePort, isFree } from "../ports.ts";
-import { readModels, type ServerModels } from "../../../shared/model-servers/ask-models.ts";
+import { readModels, type ServerModels } from "../../../shared/model-servers/read-models.ts";
 import { listFirst } from "../../../shared/text/list-words.ts";
 import { FetchError } from "../../../shared/model-servers/fetch-answer.ts";
 import { formatFirstConfig, UNKNOWN_CONTEXT_WINDOW } from "./format-first-config.ts";
@@ -38,13 +38,13 @@ export async function writeFirstConfig(options: FirstConfigOptions): Promise<voi
   refuseExisting(file);
   const place = parsePlace(options.upstream, keyVariable);
   const onLoading = (): void => notice(`${place.baseUrl} is loading its model. Waiting …`);
-  const { models, strange, server } = await ask(place.baseUrl, keyVariable, onLoading);
+  const { models, strange, server } = await readServer(place.baseUrl, keyVariable, onLoading);
   const { named, nameless } = nameModels(models, place.name);
-  const leftOut = [...strange, ...nameless.map((name) => JSON.stringify(name))];
-  for (const id of leftOut.slice(0, MAX_NAMED)) {
+  const omitted = [...strange, ...nameless.map((name) => JSON.stringify(name))];
+  for (const id of omitted.slice(0, MAX_NAMED)) {
     notice(`Left out: ${id}, which can't become a model name.`);
   }
-  if (leftOut.length > MAX_NAMED) notice(`Left out: ${leftOut.length - MAX_NAMED} more entries of the list.`);
+  if (omitted.length > MAX_NAMED) notice(`Left out: ${omitted.length - MAX_NAMED} more entries of the list.`);
   if (named.length === 0) {
     throw new LaunchError(
       `${place.baseUrl}/models lists no model with a usable name. Name the model on that server.`,
@@ -76,7 +76,11 @@ function listIds(models: readonly NamedModel[]): string {
   );
 }
 
-async function ask(baseUrl: string, variable: string | null, onLoading: () => void): Promise<ServerModels> {
+async function readServer(
+  baseUrl: string,
+  variable: string | null,
+  onLoading: () => void,
+): Promise<ServerModels> {
   const key = readKey(variable);
   const headers: Record<string, string> = key === null ? {} : { authorization: `Bearer ${key}` };
   const explainRefusal = (url: string, status: number): string =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
-  describeStanding,
+  describeLimitLevel,
   describeWait,
   formatShare,
   nameReset,
@@ -44,7 +44,7 @@ describe("how a limit stands", () => {
     ["cap", 100, -50, "ok", "0 %"],
   ] as const)("%s of %i with %i spent: %s", (kind, cents, spent, words, share) => {
     const limit = { kind, cents, spent_cents: spent };
-    expect(describeStanding(limit).words).toBe(words);
+    expect(describeLimitLevel(limit).words).toBe(words);
     expect(formatShare(limit)).toBe(share);
   });
 });

@@ -8,7 +8,7 @@ import { refuseAmbiguousKeys } from "../../openai/request-fields.ts";
 const ITEM_FIELDS: ReadonlySet<string> = new Set(["input", "instructions"]);
 
 /** Fields that distinguish an item from a reference, so they must not be ambiguous. */
-const TELLING_FIELDS: ReadonlySet<string> = new Set(["type", "id", "role", "content"]);
+const DISTINGUISHING_FIELDS: ReadonlySet<string> = new Set(["type", "id", "role", "content"]);
 
 /** Fields that are not content. */
 const EMPTY_FIELDS: ReadonlySet<string> = new Set(["type", "id", "role", "status", "object"]);
@@ -33,7 +33,7 @@ function refuseTwoReadings(text: string, start: number, field: string): void {
   let index = 0;
   for (const element of eachElement(text, start)) {
     const members = findMembers(text, element.start) ?? [];
-    refuseAmbiguousKeys({ members }, TELLING_FIELDS, `${field}[${index}].`);
+    refuseAmbiguousKeys({ members }, DISTINGUISHING_FIELDS, `${field}[${index}].`);
     index += 1;
   }
 }

@@ -4,7 +4,7 @@
 // time to every time.
 import { describeAmount } from "./describe-amount.js";
 import { describeRate } from "./describe-rate.js";
-import { keepDrafts } from "./keep-drafts.js";
+import { saveDrafts } from "./save-drafts.js";
 import { narrowCharts } from "./narrow-chart.js";
 
 for (const button of document.querySelectorAll("[data-copy]")) {
@@ -38,7 +38,7 @@ for (const form of document.querySelectorAll("form[data-confirm]")) {
   form.addEventListener("submit", (event) => {
     if (form.dataset.confirmed === "yes") return;
     event.preventDefault();
-    ask(form.dataset.confirm, event.submitter?.textContent ?? "Yes", () => {
+    confirmByDialog(form.dataset.confirm, event.submitter?.textContent ?? "Yes", () => {
       form.dataset.confirmed = "yes";
       const sure = document.createElement("input");
       Object.assign(sure, { type: "hidden", name: "sure", value: "yes" });
@@ -60,7 +60,7 @@ window.addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form")) delete form.dataset.sent;
 });
 
-function ask(question, answer, onYes) {
+function confirmByDialog(question, answer, onYes) {
   const dialog = document.createElement("dialog");
   const text = document.createElement("p");
   text.textContent = question;
@@ -215,4 +215,4 @@ for (const head of document.querySelectorAll("form .list thead th:first-child"))
   head.prepend(all);
 }
 
-keepDrafts();
+saveDrafts();

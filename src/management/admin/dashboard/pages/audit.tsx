@@ -62,15 +62,15 @@ const SHOWN_LINES = 2;
 /** The first lines; the others unfold. */
 function Changes({ lines }: { lines: readonly string[] }) {
   const isLong = lines.length > SHOWN_LINES + 1;
-  const [first, others] = isLong ? [lines.slice(0, SHOWN_LINES), lines.slice(SHOWN_LINES)] : [lines, []];
+  const [first, rest] = isLong ? [lines.slice(0, SHOWN_LINES), lines.slice(SHOWN_LINES)] : [lines, []];
   const list = (some: readonly string[]) => some.map((line) => <li>{line}</li>);
   return (
     <div class="changes">
       <ul>{list(first)}</ul>
-      {others.length === 0 ? null : (
+      {rest.length === 0 ? null : (
         <details>
-          <summary>{others.length} more</summary>
-          <ul>{list(others)}</ul>
+          <summary>{rest.length} more</summary>
+          <ul>{list(rest)}</ul>
         </details>
       )}
     </div>

@@ -137,7 +137,7 @@ function showFields(step: Step, problems: Problems): PageAnswer {
           Select the settings to change. An empty field removes a setting, and limits replace all limits. The
           next page shows a preview.
         </p>
-        <Kept step={step} />
+        <HiddenFields step={step} />
         {kind.settings.map((setting) => (
           <div class="ticked">
             <input
@@ -170,7 +170,7 @@ function showFields(step: Step, problems: Problems): PageAnswer {
 }
 
 /** Hidden fields with the chosen rows and the list's address. */
-function Kept({ step: { page, rows } }: { step: Step }) {
+function HiddenFields({ step: { page, rows } }: { step: Step }) {
   return (
     <>
       <input type="hidden" name="back" value={page.form.text("back")} />
@@ -205,7 +205,7 @@ async function showPreview(step: Step, body: Body): Promise<PageAnswer> {
         rows={rows}
       />
       <Form page={page} action={page.path} class="actions">
-        <Kept step={step} />
+        <HiddenFields step={step} />
         <input type="hidden" name="action" value={action} />
         <input type="hidden" name="sure" value="yes" />
         {settings.map(({ path }) => (

@@ -20,7 +20,7 @@ import { MovedPage } from "./sign-in.tsx";
 const TITLE = "Sign in the command line";
 
 function showQuestion(page: PageCall): Promise<PageAnswer> {
-  const asked = requireRequest(page.query);
+  const request = requireRequest(page.query);
   const person = requirePerson(page);
   const markup = (
     <Layout page={page} title={TITLE}>
@@ -30,9 +30,9 @@ function showQuestion(page: PageCall): Promise<PageAnswer> {
         your terminal shows this code:
       </p>
       <p class="card">
-        <code>{displayChallenge(asked.challenge)}</code>
+        <code>{displayChallenge(request.challenge)}</code>
       </p>
-      <Form page={page} action={formatProgramPage(asked)}>
+      <Form page={page} action={formatProgramPage(request)}>
         <button type="submit" class="primary">
           Allow
         </button>
@@ -47,18 +47,18 @@ function showQuestion(page: PageCall): Promise<PageAnswer> {
 }
 
 async function allow(page: PageCall): Promise<PageAnswer> {
-  const asked = requireRequest(page.query);
+  const request = requireRequest(page.query);
   requirePerson(page);
-  const code = await page.beginProgram(asked.challenge);
+  const code = await page.beginProgram(request.challenge);
   // The session has ended between the page and the form.
   if (code === null) throw refuseTokens();
-  return showPage(<MovedPage title="Signed in" to={formatReturn(asked, code)} />);
+  return showPage(<MovedPage title="Signed in" to={formatReturn(request, code)} />);
 }
 
 /** @throws AdminError 400 */
 function requireRequest(query: URLSearchParams): ProgramRequest {
-  const asked = parseProgramRequest(query);
-  if (asked !== null) return asked;
+  const request = parseProgramRequest(query);
+  if (request !== null) return request;
   const message =
     "This address wasn't created by `inference-gateway login --oidc`, or it is incomplete. Run that command again.";
   throw new AdminError("invalid_parameter", { message });

@@ -42,7 +42,7 @@ function correctSpend(page: OrganizationPageCall): Promise<PageAnswer> {
           body: await resolveOwners(page.api, readCorrection(page.form)),
           idempotencyKey,
         })
-        .catch(tellOfFirst);
+        .catch(refuseReusedForm);
       return { redirect: `${page.base}/usage?done=corrected` };
     },
     refused: (problems) => showCorrection(page, problems),
@@ -50,7 +50,7 @@ function correctSpend(page: OrganizationPageCall): Promise<PageAnswer> {
 }
 
 /** A form that was sent, gone back to, changed and sent again. */
-function tellOfFirst(thrown: unknown): never {
+function refuseReusedForm(thrown: unknown): never {
   if (!(thrown instanceof AdminError) || thrown.code !== "idempotency_key_reused") throw thrown;
   const message =
     "This form was already sent with other values, which were counted. Open the page again for another correction.";

@@ -87,7 +87,7 @@ function columnsOf(
       cell: (model) => (
         <>
           <span class="code">
-            <UseLink base={base} thing="model" value={model.id} />
+            <UseLink base={base} filter="model" value={model.id} />
           </span>
           <span class="below">{describeModel(model, currency)}</span>
         </>
@@ -153,7 +153,7 @@ type DatedPrice = Omit<Price, "announced">;
  */
 function describeOtherPrices(price: Price): string[] {
   return [
-    ...describeOthers(price),
+    ...describeOtherRates(price),
     ...describeParts(price, ""),
     ...price.announced.flatMap((later) => {
       const day = `from ${later.from ?? ""}`;
@@ -193,10 +193,10 @@ function describeTiers({ tiers }: Schedule, prefix: string): string[] {
 
 function describeAll(rates: Rates): string {
   const plain = [`input ${rates.input}`, `cached input ${rates.cached_input}`, `output ${rates.output}`];
-  return [...plain, ...describeOthers(rates)].join(", ");
+  return [...plain, ...describeOtherRates(rates)].join(", ");
 }
 
-function describeOthers(rates: Rates): string[] {
+function describeOtherRates(rates: Rates): string[] {
   return listOtherRates(rates).map((name) =>
     name === "request" ? `${rates.request} a request` : `${spellOut(name)} ${rates[name]}`,
   );

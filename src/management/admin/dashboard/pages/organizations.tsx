@@ -93,7 +93,7 @@ async function renderOrganizations(page: PageCall, problems: Problems): Promise<
       action={
         <CreationForm
           page={page}
-          what="an organization"
+          noun="an organization"
           action={PATH}
           isOpen={problems.size > 0 || (searchOf(page) === "" && list.total_count === 0)}
         >

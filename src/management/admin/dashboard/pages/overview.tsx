@@ -133,9 +133,9 @@ function Spend({ page, dayRows, progress, largest }: SpendProps) {
   };
   const heading = forecast === null ? "" : `, heading for ${forecast}`;
   const label = `${figures.Spent} spent in ${monthName(month)}${heading}; monthly cap ${figures["Monthly cap"]}, monthly budget ${figures["Monthly budget"]}`;
-  const left = remainingDays === 1 ? "1 day left" : `${remainingDays} days left`;
+  const remainingText = remainingDays === 1 ? "1 day left" : `${remainingDays} days left`;
   return (
-    <Section id="spend" title={`${monthName(month)}, ${left}`}>
+    <Section id="spend" title={`${monthName(month)}, ${remainingText}`}>
       <div class="card">
         <dl class="figures">
           {Object.entries(figures).map(([name, value]) => (

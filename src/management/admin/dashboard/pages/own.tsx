@@ -3,7 +3,7 @@ import type { KeyStatus } from "../../../../data-path/limits/reports/key-status.
 import { AdminError } from "../../admin-error.ts";
 import { formatSumMoney } from "../../format.ts";
 import type { KeyHolder } from "../../principal.ts";
-import { FirstRequest, formatHideable, Headroom, StatusLimits, Whom } from "../parts/key-status.tsx";
+import { FirstRequest, formatHideable, Headroom, StatusLimits, ContactAdvice } from "../parts/key-status.tsx";
 import { OwnTable, pathOf, readUse, Use } from "./own-use.tsx";
 import { KEY_SETTINGS } from "../../../../shared/settings/key.ts";
 import { KeySnippets } from "./key-creation.tsx";
@@ -11,7 +11,7 @@ import { NO_PROBLEMS, type Problems, readBody } from "../form.ts";
 import { type PageAnswer, type PageCall, type PageRoute, showForm, showPage, submit } from "../page.ts";
 import { isProviderKey } from "../../../../shared/stored/management.ts";
 import { labelLimit } from "../../../../shared/settings/limit-words.ts";
-import { askFirst, CreationForm, isSure, Layout, Section } from "../parts/layout.tsx";
+import { showConfirmation, CreationForm, isSure, Layout, Section } from "../parts/layout.tsx";
 import { Form, ProblemSummary, ShownOnce } from "../parts/fields.tsx";
 import { State } from "../parts/inline.tsx";
 import type { RowTableColumns } from "../parts/table.tsx";
@@ -25,7 +25,7 @@ const PATH = "/organizations/:organization/me";
 
 const { name, limits, note } = KEY_SETTINGS;
 const FORM = { [name.apiName]: "text", [limits.apiName]: "someLimits", [note.apiName]: "line" } as const;
-const ASKED = KEY_FORM.filter(({ path }) => path in FORM);
+const FORM_FIELDS = KEY_FORM.filter(({ path }) => path in FORM);
 
 /** Number of keys with limits shown. */
 const SHOWN_STATUSES = 10;
@@ -88,7 +88,7 @@ async function showOfKey(page: PageCall, { keyId, name: keyName }: KeyHolder): P
         <p>
           This sign-in can't rotate the API key: otherwise, a thief of the key could lock you out.{" "}
           {status.user === null ? (
-            <Whom page={page} what="a new secret" />
+            <ContactAdvice page={page} change="a new secret" />
           ) : (
             <>
               <bdi>{status.user.name}</bdi> can rotate it after signing in with the company's account.
@@ -164,7 +164,7 @@ function keyColumns(page: PageCall, currency: string): RowTableColumns<KeyView> 
 interface Action {
   readonly action: "rotate" | "disable" | "delete";
   readonly label: string;
-  readonly asks: string;
+  readonly question: string;
   readonly run: (page: PageCall) => Promise<PageAnswer>;
 }
 
@@ -172,7 +172,7 @@ const ACTIONS: readonly Action[] = [
   {
     action: "rotate",
     label: "Rotate",
-    asks: "Rotate the API key? Requests with its current secret return 401 at once.",
+    question: "Rotate the API key? Requests with its current secret return 401 at once.",
     async run(page) {
       const { body: user } = await page.api(`GET ${ME}`);
       const { body } = await page.api(`POST ${ME}/keys/{key}/rotate`);
@@ -182,7 +182,7 @@ const ACTIONS: readonly Action[] = [
   {
     action: "disable",
     label: "Disable",
-    asks: "Disable the key? Only an admin can enable it again.",
+    question: "Disable the key? Only an admin can enable it again.",
     async run(page) {
       await page.api(`PATCH ${ME}/keys/{key}`, { body: { [KEY_SETTINGS.disabled.apiName]: true } });
       return { redirect: `${pathOf(page)}?done=own_disabled` };
@@ -191,7 +191,7 @@ const ACTIONS: readonly Action[] = [
   {
     action: "delete",
     label: "Delete",
-    asks: "Delete the key? This cannot be undone.",
+    question: "Delete the key? This cannot be undone.",
     async run(page) {
       await page.api(`DELETE ${ME}/keys/{key}`);
       return { redirect: `${pathOf(page)}?done=deleted` };
@@ -208,8 +208,8 @@ function canDo(action: Action["action"], view: KeyView): boolean {
 function Actions({ page, view }: { page: PageCall; view: KeyView }) {
   return (
     <div class="actions">
-      {ACTIONS.filter(({ action }) => canDo(action, view)).map(({ action, label, asks }) => (
-        <Form page={page} action={`${pathOf(page)}/keys/${view.id}/${action}`} confirm={asks}>
+      {ACTIONS.filter(({ action }) => canDo(action, view)).map(({ action, label, question }) => (
+        <Form page={page} action={`${pathOf(page)}/keys/${view.id}/${action}`} confirm={question}>
           <button type="submit" class="quiet" aria-label={`${label} ${view.name}`}>
             {label}
           </button>
@@ -230,15 +230,15 @@ function OwnCreationForm({ page, currency, problems, isFirst }: OwnCreationProps
   return (
     <CreationForm
       page={page}
-      what="an API key"
+      noun="an API key"
       button="Create the key"
       isOpen={isFirst || problems.size > 0}
       action={`${pathOf(page)}/keys`}
       problems={<ProblemSummary problems={problems} fields={Object.keys(FORM)} />}
     >
       <SettingFields
-        settings={ASKED}
-        texts={textsOfForm(ASKED, page.form)}
+        settings={FORM_FIELDS}
+        texts={textsOfForm(FORM_FIELDS, page.form)}
         problems={problems}
         currency={currency}
         hints={{ [limits.apiName]: "Optional: a limit tighter than your own." }}
@@ -278,12 +278,12 @@ function NewKey({ page, created, user }: NewKeyProps) {
   );
 }
 
-async function act(page: PageCall, { label, asks, run }: Action): Promise<PageAnswer> {
+async function act(page: PageCall, { label, question, run }: Action): Promise<PageAnswer> {
   if (isSure(page)) return run(page);
-  return askFirst(page, {
+  return showConfirmation(page, {
     title: `${label} a key`,
     section: "",
-    text: asks,
+    text: question,
     answer: label,
     back: pathOf(page),
   });

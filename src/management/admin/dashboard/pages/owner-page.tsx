@@ -1,7 +1,7 @@
 /** Shared code of the pages of one key, one user and one group. */
 import type { Child } from "hono/jsx";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showForm } from "../page.ts";
-import { askFirst, isSure, Layout, Section } from "../parts/layout.tsx";
+import { showConfirmation, isSure, Layout, Section } from "../parts/layout.tsx";
 import { Form, ProblemSummary } from "../parts/fields.tsx";
 import { ReachedCaps, readLimits } from "../parts/limits.tsx";
 import { OwnerLimits } from "../parts/raises.tsx";
@@ -129,13 +129,13 @@ async function deleteOwner<Of extends Scope>(
   if (page.canChange && !isSure(page)) {
     const { body } = await read(page);
     const keys = isWithKeys ? " with all its keys" : "";
-    return askFirst(page, {
+    return showConfirmation(page, {
       title: `Delete a ${scope}`,
       section: `${scope}s`,
       text: `Delete the ${scope === "key" ? title : scope} "${body.name}"${keys}? This cannot be undone.`,
       answer: "Delete",
       back: ownerPath(page, scope),
-      kept: isWithKeys ? ["keys"] : [],
+      checked: isWithKeys ? ["keys"] : [],
     });
   }
   await page.api(`DELETE ${OWNER_CALLS[scope]}`, { query: isWithKeys ? { keys: "delete" } : {} });

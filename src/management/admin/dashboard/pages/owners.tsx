@@ -10,7 +10,7 @@ import {
   textsOfForm,
   USER_FORM,
 } from "../setting-form.ts";
-import { standingOf } from "../limit-words.ts";
+import { limitLevelOf } from "../limit-words.ts";
 import type { GroupView, LimitListView, UserPageView, UserView } from "../views.ts";
 import { createDisabledRoutes, createOwnerRoutes, DisabledSwitch, ownerPath } from "./owner-page.tsx";
 import { formatCount, formatCountOf } from "../../format.ts";
@@ -55,7 +55,7 @@ function UserActions({ page, user }: Omit<UserSummaryProps, "limits">) {
         isDisabled={user.disabled}
         meaning="Requests with API keys of this user return 403"
       />
-      <OwnerDeletion page={page} what="user" owner={user} path={path} />
+      <OwnerDeletion page={page} kind="user" owner={user} path={path} />
     </div>
   );
 }
@@ -71,8 +71,8 @@ interface Stopped {
 }
 
 /** State of a user or group: a reached cap of the group or organization also stops it. */
-function stateUnder({ data }: LimitListView): "cap_reached" | "active" {
-  const isStopped = data.some((limit) => limit.kind === "cap" && standingOf(limit) === "reached");
+function stateOf({ data }: LimitListView): "cap_reached" | "active" {
+  const isStopped = data.some((limit) => limit.kind === "cap" && limitLevelOf(limit) === "reached");
   return isStopped ? "cap_reached" : "active";
 }
 
@@ -80,8 +80,7 @@ function UserSummary({ page, user, limits }: UserSummaryProps) {
   return (
     <div class="card">
       <p>
-        <State state={user.disabled ? "disabled" : stateUnder(limits)} /> created{" "}
-        <Time at={user.created_at} />
+        <State state={user.disabled ? "disabled" : stateOf(limits)} /> created <Time at={user.created_at} />
       </p>
       <p>
         {user.group === null ? (
@@ -154,7 +153,7 @@ export const groupRoutes = createOwnerRoutes({
   describe: (_, group, limits) => <GroupSummary group={group} limits={limits} />,
   showOwned: showOwnedByGroup,
   showActions: (page, group) => (
-    <OwnerDeletion page={page} what="group" owner={group} path={ownerPath(page, "group")} />
+    <OwnerDeletion page={page} kind="group" owner={group} path={ownerPath(page, "group")} />
   ),
 });
 
@@ -188,7 +187,7 @@ function GroupSummary({ group, limits }: Stopped & { readonly group: GroupView }
   return (
     <div class="card">
       <p>
-        <State state={stateUnder(limits)} /> {formatCountOf(group.user_count, "user")},{" "}
+        <State state={stateOf(limits)} /> {formatCountOf(group.user_count, "user")},{" "}
         {formatCountOf(group.key_count, "key")} of its own; created <Time at={group.created_at} />
       </p>
       <p class="quiet">
@@ -297,7 +296,7 @@ async function renderList<Row extends Named>(
       section={`${kind}s`}
       action={
         page.canChange ? (
-          <CreationForm page={page} what={`a ${kind}`} action={`${page.base}/${kind}s`} isOpen={isOpen}>
+          <CreationForm page={page} noun={`a ${kind}`} action={`${page.base}/${kind}s`} isOpen={isOpen}>
             <ProblemSummary problems={problems} fields={listProblemFields(settings)} />
             <SettingFields
               settings={settings}

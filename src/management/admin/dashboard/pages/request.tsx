@@ -77,15 +77,15 @@ function Facts({ page, request }: { page: OrganizationPageCall; request: Explain
         : tags.map((tag, index) => (
             <>
               {index === 0 ? "" : ", "}
-              <UseLink base={page.base} thing="tag" value={tag} />
+              <UseLink base={page.base} filter="tag" value={tag} />
             </>
           )),
-    session: session === null ? null : <UseLink base={page.base} thing="session" value={session} />,
+    session: session === null ? null : <UseLink base={page.base} filter="session" value={session} />,
     "server chosen by": pinnedBy === null ? null : <code>{pinnedBy}</code>,
     upstream:
       upstream === null ? null : (
         <>
-          <UseLink base={page.base} thing="upstream" value={upstream.name} />
+          <UseLink base={page.base} filter="upstream" value={upstream.name} />
           {describeUpstream(upstream)}
         </>
       ),
@@ -124,7 +124,7 @@ interface ModelNameProps {
 }
 
 function ModelName({ page, request }: ModelNameProps) {
-  if (request.model !== null) return <UseLink base={page.base} thing="model" value={request.model} />;
+  if (request.model !== null) return <UseLink base={page.base} filter="model" value={request.model} />;
   return (
     <span class="quiet">
       {request.requested_model === null ? "not read before the rejection" : "unknown"}

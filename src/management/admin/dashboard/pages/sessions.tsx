@@ -1,6 +1,6 @@
 /** *Sessions*: sessions of an organization's users, or with the operator's role. */
 import { type PageAnswer, type PageCall, type PageRoute, showPage } from "../page.ts";
-import { askFirst, isSure, Layout } from "../parts/layout.tsx";
+import { showConfirmation, isSure, Layout } from "../parts/layout.tsx";
 import { endColumn, List, pageQueryOf, type RowTableColumns } from "../parts/table.tsx";
 import { Time } from "../parts/inline.tsx";
 import type { SessionPageView } from "../views.ts";
@@ -85,7 +85,7 @@ async function endSession(page: PageCall): Promise<PageAnswer> {
   const place = placeOf(page);
   if (page.canChange && !isSure(page)) {
     const text = "End this session? Its user must sign in again.";
-    return askFirst(page, {
+    return showConfirmation(page, {
       title: "End a session",
       section: "sessions",
       text,

@@ -6,7 +6,7 @@ import { type OrganizationPageCall, type PageAnswer, type PageRoute, showForm } 
 import { ConfirmedForm, ProblemSummary } from "../parts/fields.tsx";
 import { Emails, FurtherWebhooks, Webhook } from "../parts/webhook.tsx";
 import { readLimits } from "../parts/limits.tsx";
-import { askFirst, isSure, Layout, Section } from "../parts/layout.tsx";
+import { showConfirmation, isSure, Layout, Section } from "../parts/layout.tsx";
 import { OwnerLimits } from "../parts/raises.tsx";
 import { FoldedFields, SettingFields } from "../parts/setting-fields.tsx";
 import { createSettingsRoutes, type FormState, RAISE_FIELDS, VersionedForm } from "../settings-page.tsx";
@@ -157,12 +157,12 @@ function AfterLeak({ page }: { page: OrganizationPageCall }) {
 }
 
 const DELETE = "Delete the organization";
-const WHAT_ENDS =
+const EFFECT =
   "Its API keys and tokens stop working at once, and its alerts and webhooks end. " +
   "Its spend stays readable.";
 
 function questionOf({ organization }: OrganizationPageCall): string {
-  return `Delete the organization "${organization.name}"? ${WHAT_ENDS} This cannot be undone.`;
+  return `Delete the organization "${organization.name}"? ${EFFECT} This cannot be undone.`;
 }
 
 /** Empty except for the operator, and for deleted organizations. */
@@ -170,7 +170,7 @@ function OrganizationDeletion({ page }: { page: OrganizationPageCall }) {
   if (!page.isOperator || !page.canChange) return null;
   return (
     <Section class="card" id="delete" title={DELETE}>
-      <p>Permanent. {WHAT_ENDS}</p>
+      <p>Permanent. {EFFECT}</p>
       <ConfirmedForm
         page={page}
         action={`${page.base}/settings/delete`}
@@ -183,7 +183,7 @@ function OrganizationDeletion({ page }: { page: OrganizationPageCall }) {
 
 async function deleteOrganization(page: OrganizationPageCall): Promise<PageAnswer> {
   if (!isSure(page)) {
-    return askFirst(page, {
+    return showConfirmation(page, {
       title: "Delete an organization",
       section: "settings",
       text: questionOf(page),

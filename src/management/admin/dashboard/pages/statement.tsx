@@ -94,8 +94,8 @@ function Lines({ id, title, heading, lines, currency }: LinesProps) {
   );
 }
 
-function nameOf({ id, name, others }: Line): string {
-  if (others !== undefined) return formatCountOf(others, "further API key");
+function nameOf({ id, name, others: furtherKeys }: Line): string {
+  if (furtherKeys !== undefined) return formatCountOf(furtherKeys, "further API key");
   return name ?? id ?? "none";
 }
 

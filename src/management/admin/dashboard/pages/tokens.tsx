@@ -8,7 +8,7 @@ import {
   showPage,
   submit,
 } from "../page.ts";
-import { askFirst, CreationForm, isSure, Layout } from "../parts/layout.tsx";
+import { showConfirmation, CreationForm, isSure, Layout } from "../parts/layout.tsx";
 import { Field, ProblemSummary, Select, ShownOnce, typedIn } from "../parts/fields.tsx";
 import { endColumn, RowTable, type RowTableColumns } from "../parts/table.tsx";
 import { Time } from "../parts/inline.tsx";
@@ -37,7 +37,13 @@ async function deleteToken(page: OrganizationPageCall): Promise<PageAnswer> {
   const back = `${page.base}/tokens`;
   if (page.canChange && !isSure(page)) {
     const text = "Delete the token? Calls with it return 401 at once.";
-    return askFirst(page, { title: "Delete a token", section: "tokens", text, answer: "Delete", back });
+    return showConfirmation(page, {
+      title: "Delete a token",
+      section: "tokens",
+      text,
+      answer: "Delete",
+      back,
+    });
   }
   await page.api(`DELETE ${LIST}/{token}`);
   return { redirect: `${back}?done=token_deleted` };
@@ -55,7 +61,7 @@ async function showTokens(page: OrganizationPageCall, problems: Problems = NO_PR
         page.canChange ? (
           <CreationForm
             page={page}
-            what="a token"
+            noun="a token"
             action={`${page.base}/tokens`}
             isOpen={problems.size > 0 || items.length === 0}
           >

@@ -5,7 +5,7 @@ import { HealthTable } from "../parts/health.tsx";
 import { Section } from "../parts/layout.tsx";
 import { StackedColumns } from "../parts/stacked-columns.tsx";
 import { tagOf, type UsageChoice } from "../usage-choice.ts";
-import { columnsOf, groupBy, OTHERS } from "../usage-columns.ts";
+import { columnsOf, groupBy, SMALLER_GROUPS } from "../usage-columns.ts";
 import type { UsageRowView } from "../views.ts";
 
 interface LatencyProps {
@@ -46,7 +46,7 @@ export function Latency({ page, choice, rows, overTime }: LatencyProps) {
           subject={subject}
           rows={rows.flatMap((row) => {
             const group = grouping.groupOf(row);
-            const link = group === OTHERS ? null : requestsPath(page, by, group);
+            const link = group === SMALLER_GROUPS ? null : requestsPath(page, by, group);
             return row.health === undefined
               ? []
               : [{ name: grouping.nameOf(group), link, health: row.health }];

@@ -6,7 +6,7 @@ import { AdminError } from "../../admin-error.ts";
 import { describeProblems } from "../form.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { FilterProblem } from "../parts/filter-fields.tsx";
-import { USED_THINGS, type UsedThing } from "../parts/inline.tsx";
+import { USE_FILTERS, type UseFilter } from "../parts/inline.tsx";
 import { HealthTable } from "../parts/health.tsx";
 import { Layout, Section } from "../parts/layout.tsx";
 import { formatCachedShare, readUsage } from "../usage-range.ts";
@@ -17,7 +17,7 @@ const DAYS = 30;
 const SHOWN_REQUESTS = "8";
 
 interface UseOf {
-  readonly filter: "key_id" | "user_id" | "group_id" | UsedThing;
+  readonly filter: "key_id" | "user_id" | "group_id" | UseFilter;
   readonly value: string;
 }
 
@@ -98,23 +98,23 @@ export async function readUseOf(page: OrganizationPageCall, { filter, value }: U
 }
 
 async function showUse(page: OrganizationPageCall): Promise<PageAnswer> {
-  const thing = (Object.keys(USED_THINGS) as UsedThing[]).find((one) => page.query.has(one)) ?? "model";
-  const value = page.query.get(thing) ?? "";
-  const title = `${USED_THINGS[thing]} ${value}`;
+  const filter = (Object.keys(USE_FILTERS) as UseFilter[]).find((one) => page.query.has(one)) ?? "model";
+  const value = page.query.get(filter) ?? "";
+  const title = `${USE_FILTERS[filter]} ${value}`;
   const show = (content: Child, status?: 400) =>
     showPage(
       <Layout
         page={page}
         title={title}
         heading={<bdi>{title}</bdi>}
-        section={thing === "model" ? "models" : "requests"}
+        section={filter === "model" ? "models" : "requests"}
       >
         {content}
       </Layout>,
       status,
     );
   try {
-    return show(await readUseOf(page, { filter: thing, value }));
+    return show(await readUseOf(page, { filter, value }));
   } catch (error) {
     if (!(error instanceof AdminError) || error.status !== 400) throw error;
     return show(<FilterProblem text={describeProblems(error)} />, 400);

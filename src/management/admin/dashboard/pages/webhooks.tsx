@@ -42,8 +42,8 @@ function save(page: OrganizationPageCall): Promise<PageAnswer> {
   return submit({
     send: async () => {
       const wanted = readWebhook(form, webhook);
-      const others = page.organization.notifications.webhooks;
-      const all = others.map(({ id }) => (id === webhook?.id ? wanted : { id }));
+      const current = page.organization.notifications.webhooks;
+      const all = current.map(({ id }) => (id === webhook?.id ? wanted : { id }));
       const saved = await changeWebhooks(page, webhook === null ? [...all, wanted] : all);
       const secret = saved.notifications.webhooks.find((one) => one.secret !== undefined)?.secret;
       return secret === undefined
@@ -64,8 +64,10 @@ function save(page: OrganizationPageCall): Promise<PageAnswer> {
 }
 
 async function remove(page: OrganizationPageCall): Promise<PageAnswer> {
-  const kept = page.organization.notifications.webhooks.filter(({ id }) => id !== page.params["webhook"]);
-  const webhooks = kept.map(({ id }) => ({ id }));
+  const remaining = page.organization.notifications.webhooks.filter(
+    ({ id }) => id !== page.params["webhook"],
+  );
+  const webhooks = remaining.map(({ id }) => ({ id }));
   await changeWebhooks(page, webhooks);
   return { redirect: `${settingsOf(page)}?done=saved` };
 }

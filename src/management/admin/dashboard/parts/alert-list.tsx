@@ -113,8 +113,8 @@ function groupNeighbours(
   return groups;
 }
 
-function reversed([first, ...others]: Message): Message {
-  const [last, ...before] = others.toReversed();
+function reversed([first, ...rest]: Message): Message {
+  const [last, ...before] = rest.toReversed();
   return last === undefined ? [first] : [last, ...before, first];
 }
 

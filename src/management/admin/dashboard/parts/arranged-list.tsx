@@ -259,7 +259,7 @@ function addressWith({ path, query }: PageCall, changes: Readonly<Record<string,
 /** Links in the head of those columns that the list can be sorted by; a second click reverses it. */
 function sortableColumns<Item>(page: PageCall, columns: RowTableColumns<Item>): RowTableColumns<Item> {
   const current = sortOf(page);
-  const [first, ...others] = columns.map((column) => {
+  const [first, ...rest] = columns.map((column) => {
     if (column.sort === undefined) return column;
     const natural = column.sort === "name" ? "name" : `-${column.sort}`;
     const reverse = natural.startsWith("-") ? column.sort : `-${natural}`;
@@ -272,7 +272,7 @@ function sortableColumns<Item>(page: PageCall, columns: RowTableColumns<Item>): 
       ...(isCurrent ? { sorted } : {}),
     };
   });
-  return [first ?? columns[0], ...others];
+  return [first ?? columns[0], ...rest];
 }
 
 interface Figured {
@@ -328,7 +328,7 @@ interface LimitProps {
 
 /** A bar, "5.67 of 80.00 USD", and which limit this is, with its owner if that is another. */
 function Limit({ limit, kind, currency }: LimitProps) {
-  const whose = limit.scope === kind ? "" : `${limit.scope}'s `;
+  const scopeText = limit.scope === kind ? "" : `${limit.scope}'s `;
   return (
     <span class="limit">
       <LimitBar limit={limit} currency={currency} />
@@ -337,7 +337,7 @@ function Limit({ limit, kind, currency }: LimitProps) {
           {amountText(limit.spent_cents)} of {amountText(limit.cents)}
         </span>{" "}
         <span class="quiet">
-          {whose}
+          {scopeText}
           {labelLimit(limit)}
         </span>
       </span>

@@ -1,7 +1,7 @@
 /** Bars. Colors are classes of the style sheet: the security policy allows no inline styles. */
 import { MICROCENTS_PER_CENT } from "../../../../shared/money/money.ts";
 import { formatLimit, formatMoney } from "../../format.ts";
-import { isBudgetReached, shareOf, type Spending, standingOf } from "../limit-words.ts";
+import { isBudgetReached, shareOf, type Spending, limitLevelOf } from "../limit-words.ts";
 import { round } from "./plot.tsx";
 import { labelLimit } from "../../../../shared/settings/limit-words.ts";
 import type { LimitFiguresView } from "../views.ts";
@@ -71,7 +71,7 @@ export function LimitBar({ limit, currency }: { limit: LimitFiguresView; currenc
 }
 
 function barLevelOf(limit: LimitFiguresView): "fine" | "high" | "full" {
-  const standing = standingOf(limit);
-  if (standing === "fine") return "fine";
-  return standing === "reached" && limit.kind === "cap" ? "full" : "high";
+  const level = limitLevelOf(limit);
+  if (level === "fine") return "fine";
+  return level === "reached" && limit.kind === "cap" ? "full" : "high";
 }

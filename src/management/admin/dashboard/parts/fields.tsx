@@ -197,13 +197,13 @@ function describedBy(name: string, hint: Child | undefined, problem: string | un
 export function ProblemSummary({ problems, fields }: { problems: Problems; fields: readonly string[] }) {
   if (problems.size === 0) return null;
   const fieldOf = (name: string) => fields.find((field) => field === name || name.startsWith(`${field}.`));
-  const others = [...problems].filter(([name]) => fieldOf(name) === undefined);
+  const general = [...problems].filter(([name]) => fieldOf(name) === undefined);
   const known = [...problems.keys()].filter((name) => fieldOf(name) !== undefined);
   return (
     <div class="notice bad" role="alert">
       <p>Nothing was changed. Correct this and send the form again:</p>
       <ul>
-        {others.map(([, text]) => (
+        {general.map(([, text]) => (
           <li>{text}</li>
         ))}
         {known.map((name) => (

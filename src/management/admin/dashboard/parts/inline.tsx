@@ -23,13 +23,13 @@ export function Prose({ text }: { readonly text: string }) {
 }
 
 /** Things with a page of their use, by the name of the filter that finds their requests. */
-export const USED_THINGS = { model: "Model", upstream: "Upstream", tag: "Tag", session: "Session" } as const;
-export type UsedThing = keyof typeof USED_THINGS;
+export const USE_FILTERS = { model: "Model", upstream: "Upstream", tag: "Tag", session: "Session" } as const;
+export type UseFilter = keyof typeof USE_FILTERS;
 
 /** Leads to the use of a model, an upstream, a tag ("team=search") or a session. */
-export function UseLink({ base, thing, value }: { base: string; thing: UsedThing; value: string }) {
+export function UseLink({ base, filter, value }: { base: string; filter: UseFilter; value: string }) {
   return (
-    <a href={`${base}/use?${new URLSearchParams({ [thing]: value }).toString()}`}>
+    <a href={`${base}/use?${new URLSearchParams({ [filter]: value }).toString()}`}>
       <bdi>{value}</bdi>
     </a>
   );

@@ -32,7 +32,8 @@ export function Headroom({ page, statuses }: { page: PageCall; statuses: readonl
             <strong>
               <bdi>{same.map(({ name }) => name).join(", ")}</bdi>:
             </strong>{" "}
-            {text} {blockedBy === null || blockedBy === "key" ? null : <Whom page={page} what="more" />}
+            {text}{" "}
+            {blockedBy === null || blockedBy === "key" ? null : <ContactAdvice page={page} change="more" />}
           </p>
         );
       })}
@@ -47,7 +48,7 @@ function describeHeadroom(status: KeyStatus): string {
 
 /** Amounts may be hidden: then only `blocked_by` says that a cap is reached. */
 function describeBlocked(status: KeyStatus): string {
-  if (status.blocked_by === null) return describeLeft(status);
+  if (status.blocked_by === null) return describeRemaining(status);
   return `A hard cap of the ${status.blocked_by} is reached, so requests return 402.`;
 }
 
@@ -65,14 +66,14 @@ function describeStop(limit: StatusLimit, status: KeyStatus): string {
 }
 
 /** "4.94 USD left today, 19.30 USD left this week; 6,000 tokens per minute." */
-function describeLeft({ limits, currency, token_limits: tokens }: KeyStatus): string {
+function describeRemaining({ limits, currency, token_limits: tokens }: KeyStatus): string {
   const caps = LIMIT_PERIODS.flatMap((period) => {
-    const left = limits
+    const amounts = limits
       .filter((limit) => limit.kind === "cap" && limit.period === period)
       .flatMap(({ remaining_cents: remaining }) => (remaining === null ? [] : [remaining]));
-    return left.length === 0
+    return amounts.length === 0
       ? []
-      : [`${formatLimit(Math.min(...left), currency)} left ${PERIODS[period].current}`];
+      : [`${formatLimit(Math.min(...amounts), currency)} left ${PERIODS[period].current}`];
   });
   const perMinute = tokens.map(
     ({ type, tokens_per_minute: limit }) =>
@@ -83,13 +84,13 @@ function describeLeft({ limits, currency, token_limits: tokens }: KeyStatus): st
 }
 
 /** Contact for what only others can change. */
-export function Whom({ page, what }: { page: PageCall; what: string }) {
+export function ContactAdvice({ page, change }: { page: PageCall; change: string }) {
   const contact = page.options.contact ?? null;
-  if (contact === null) return <>Ask an admin of your organization for {what}.</>;
+  if (contact === null) return <>Ask an admin of your organization for {change}.</>;
   return (
     <>
       Ask <a href={contact.startsWith("https:") ? contact : `mailto:${contact}`}>{contact}</a> or an admin of
-      your organization for {what}.
+      your organization for {change}.
     </>
   );
 }

@@ -119,10 +119,10 @@ function OtherOrganization({ section }: { section: string | undefined }) {
 }
 
 /** @param what Word after the number; hidden next to the link *Alerts*. */
-function Unread({ count, what }: { count: number; what?: string }) {
+function Unread({ count, noun }: { count: number; noun?: string }) {
   return (
     <span class="badge">
-      {count} {what ?? <span class="hidden">new</span>}
+      {count} {noun ?? <span class="hidden">new</span>}
     </span>
   );
 }
@@ -165,7 +165,7 @@ function Navigation({ page, section }: { page: PageCall; section: string | undef
         <summary>
           {label}
           {page.unreadAlerts > 0 ? (
-            <Unread count={page.unreadAlerts} what={page.unreadAlerts === 1 ? "alert" : "alerts"} />
+            <Unread count={page.unreadAlerts} noun={page.unreadAlerts === 1 ? "alert" : "alerts"} />
           ) : null}
         </summary>
         {links}
@@ -248,7 +248,7 @@ export function Section({ id, title, class: className, children }: SectionProps)
 interface CreationFormProps {
   readonly page: PageCall;
   /** "a user"; the button says "the user". */
-  readonly what: string;
+  readonly noun: string;
   readonly button?: string;
   readonly action: string;
   /** There is something to correct, or nothing else on the page. */
@@ -260,16 +260,16 @@ interface CreationFormProps {
 }
 
 /** A list's form for another item, behind its button. */
-export function CreationForm({ page, what, button, action, isOpen, problems, children }: CreationFormProps) {
+export function CreationForm({ page, noun, button, action, isOpen, problems, children }: CreationFormProps) {
   return (
     <details class="creation" open={isOpen}>
-      <summary class={isOpen ? "button quiet" : "button"}>{`Create ${what}`}</summary>
+      <summary class={isOpen ? "button quiet" : "button"}>{`Create ${noun}`}</summary>
       <div class="card">
         {problems}
         <Form page={page} action={action}>
           {children}
           <button type="submit" class="primary">
-            {button ?? `Create ${what.replace(/^an? /, "the ")}`}
+            {button ?? `Create ${noun.replace(/^an? /, "the ")}`}
           </button>
         </Form>
       </div>
@@ -286,7 +286,7 @@ interface Question {
   /** Target of *Cancel*. */
   readonly back: string;
   /** Checked boxes of the form, which stay checked. */
-  readonly kept?: readonly string[];
+  readonly checked?: readonly string[];
 }
 
 /** Returns whether the question was confirmed: by the script's dialog, or by the page below. */
@@ -295,9 +295,9 @@ export function isSure(page: PageCall): boolean {
 }
 
 /** Asks for confirmation of an irreversible action if no script did. */
-export function askFirst(
+export function showConfirmation(
   page: PageCall,
-  { title, section, text, answer, back, kept = [] }: Question,
+  { title, section, text, answer, back, checked = [] }: Question,
 ): PageAnswer {
   return showPage(
     <Layout page={page} title={title} section={section}>
@@ -305,7 +305,7 @@ export function askFirst(
         <p>{text}</p>
         <Form page={page} action={page.path} class="actions">
           <input type="hidden" name="sure" value="yes" />
-          {kept.map((name) => (
+          {checked.map((name) => (
             <input type="hidden" name={name} value="yes" />
           ))}
           <button type="submit" class="danger">

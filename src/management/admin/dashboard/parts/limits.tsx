@@ -6,7 +6,7 @@ import { describeWindow } from "../../../../shared/time/periods.ts";
 import type { LimitScope } from "../../../../shared/stored/decision.ts";
 import { formatCountOf, formatLimit } from "../../format.ts";
 import { describeReachedOf } from "../limit-attention.ts";
-import { describeStanding, describeWait, formatShare, nameReset, standingOf } from "../limit-words.ts";
+import { describeLimitLevel, describeWait, formatShare, nameReset, limitLevelOf } from "../limit-words.ts";
 import type { OrganizationPageCall } from "../page.ts";
 import { OWNER_CALLS } from "../settings-page.tsx";
 import type { LimitListView, LimitView } from "../views.ts";
@@ -32,7 +32,7 @@ export async function readLimits(page: OrganizationPageCall, scope: LimitScope):
 
 /** Caps that block requests now, also those of the owner's group and organization: each with the field that changes it. */
 export function ReachedCaps({ page, limits }: Pick<LimitsProps, "page" | "limits">) {
-  const reached = limits.data.filter((limit) => limit.kind === "cap" && standingOf(limit) === "reached");
+  const reached = limits.data.filter((limit) => limit.kind === "cap" && limitLevelOf(limit) === "reached");
   return (
     <>
       {reached.map((limit) => {
@@ -80,8 +80,8 @@ interface LimitCardProps extends Omit<LimitsProps, "limits"> {
 
 function LimitCard({ page, scope, limit, nowMs }: LimitCardProps) {
   const { currency } = page.organization;
-  const { period, kind, cents, spent_cents: spent, remaining_cents: left } = limit;
-  const { words, level } = describeStanding(limit);
+  const { period, kind, cents, spent_cents: spent, remaining_cents: remaining } = limit;
+  const { words, level } = describeLimitLevel(limit);
   const day = new Date(nowMs).toISOString().slice(0, 10);
   return (
     <li class="card">
@@ -95,8 +95,8 @@ function LimitCard({ page, scope, limit, nowMs }: LimitCardProps) {
       <p>
         <strong>{formatLimit(spent, currency)}</strong> of {formatLimit(cents, currency)} (
         {formatShare(limit)}) {describeWindow(period, day)}
-        {left === 0 && kind === "cap" ? ": requests that cost money return 402" : ""}
-        {left === 0 ? "" : `; ${formatLimit(left, currency)} left`}
+        {remaining === 0 && kind === "cap" ? ": requests that cost money return 402" : ""}
+        {remaining === 0 ? "" : `; ${formatLimit(remaining, currency)} left`}
       </p>
       <Raised limit={limit} currency={currency} />
       <p class="quiet">

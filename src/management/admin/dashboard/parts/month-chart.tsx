@@ -88,11 +88,11 @@ function drawMonth(picture: MonthPicture, { width, height }: Area): Drawing {
 }
 
 /** Room above spend and forecast: a limit that is farther is only a note, so that spend fills the chart. */
-const ROOM = 1.3;
+const HEADROOM = 1.3;
 
 function isAbove(cents: number, { days, forecastMicrocents }: MonthPicture): boolean {
   const spent = days.reduce((sum, { microcents }) => sum + microcents, 0);
-  return cents * MICROCENTS_PER_CENT > ROOM * Math.max(spent, forecastMicrocents ?? 0);
+  return cents * MICROCENTS_PER_CENT > HEADROOM * Math.max(spent, forecastMicrocents ?? 0);
 }
 
 function listSpots({ days, currency }: MonthPicture, sums: readonly number[], step: number): Spot[] {

@@ -71,19 +71,19 @@ function keyColumns({ base, organization: { currency } }: OrganizationPageCall):
 
 interface DeletionProps {
   readonly page: OrganizationPageCall;
-  readonly what: "user" | "group";
+  readonly kind: "user" | "group";
   readonly owner: { readonly name: string; readonly key_count: number };
   /** Path of its page. */
   readonly path: string;
 }
 
 /** Deletion of a user or a group, with its keys or without. */
-export function OwnerDeletion({ page, what, owner, path }: DeletionProps) {
+export function OwnerDeletion({ page, kind, owner, path }: DeletionProps) {
   const { name, key_count: keyCount } = owner;
   return (
     <Section class="card" id="delete" title="Delete">
       <p>
-        Permanent. {what === "group" ? "Its users stay. " : ""}
+        Permanent. {kind === "group" ? "Its users stay. " : ""}
         {keyCount === 0
           ? "It has no keys."
           : `Its ${keyCount === 1 ? "key continues" : `${formatCountOf(keyCount, "key")} continue`} without it.`}{" "}
@@ -92,7 +92,7 @@ export function OwnerDeletion({ page, what, owner, path }: DeletionProps) {
       <ConfirmedForm
         page={page}
         action={`${path}/delete`}
-        confirm={`Delete the ${what} "${name}"? This cannot be undone.`}
+        confirm={`Delete the ${kind} "${name}"? This cannot be undone.`}
         button="Delete"
       >
         {keyCount === 0 ? null : (

@@ -129,15 +129,15 @@ function Framed({ size, unit, drawing }: { size: Area; unit: string; drawing: Dr
 
 /** Area that reacts to pointer and focus; its values are in a box next to it, wherever there is space. */
 function ValueSpot({ spot, area }: { spot: Spot; area: Area }) {
-  const room = Math.floor((area.width - 2 * TIP_PADDING) / CHARACTER_WIDTH);
-  const lines = spot.lines.map((line) => fitLine(line, room));
+  const maxCharacters = Math.floor((area.width - 2 * TIP_PADDING) / CHARACTER_WIDTH);
+  const lines = spot.lines.map((line) => fitLine(line, maxCharacters));
   const widths = lines.map(({ length }, index) => length * (index === 0 ? BOLD_WIDTH : CHARACTER_WIDTH));
   const width = Math.max(...widths) + 2 * TIP_PADDING;
   const height = spot.lines.length * LINE_HEIGHT + 10;
   const aside = spot.width / 2 + TIP_GAP;
   const isRightFree = spot.x + aside + width <= area.width;
-  const beside = isRightFree ? spot.x + aside : spot.x - aside - width;
-  const left = Math.min(area.width - width, Math.max(0, beside));
+  const wanted = isRightFree ? spot.x + aside : spot.x - aside - width;
+  const boxX = Math.min(area.width - width, Math.max(0, wanted));
   const label = spot.lines.map((line) => fitLine(line, Infinity)).join(", ");
   const parts = (
     <>
@@ -149,9 +149,9 @@ function ValueSpot({ spot, area }: { spot: Spot; area: Area }) {
         height={area.height}
       />
       <g class="tip">
-        <rect x={round(left)} y="0" width={round(width)} height={height} rx="5" />
+        <rect x={round(boxX)} y="0" width={round(width)} height={height} rx="5" />
         {lines.map((line, index) => (
-          <text x={round(left + TIP_PADDING)} y={(index + 1) * LINE_HEIGHT}>
+          <text x={round(boxX + TIP_PADDING)} y={(index + 1) * LINE_HEIGHT}>
             {line}
           </text>
         ))}

@@ -16,7 +16,7 @@ interface RequestColumn {
   readonly label: string;
   readonly kind?: ColumnKind;
   /** Omitted from one's own requests. */
-  readonly isOfOthers?: true;
+  readonly isOmittedFromOwn?: true;
   /** Filter that the value is a link to. */
   readonly filter?: RequestFilterName;
   /** Value of the filter, if it is not the text. */
@@ -44,7 +44,7 @@ export const REQUEST_COLUMNS: Readonly<Record<string, RequestColumn>> = {
   user: {
     label: "user",
     kind: "rest",
-    isOfOthers: true,
+    isOmittedFromOwn: true,
     filter: "user_id",
     wanted: ({ user_id: id }) => id,
     cell: ({ user_name: name, user_id: id }) => name ?? id,
@@ -52,7 +52,7 @@ export const REQUEST_COLUMNS: Readonly<Record<string, RequestColumn>> = {
   group: {
     label: "group",
     kind: "rest",
-    isOfOthers: true,
+    isOmittedFromOwn: true,
     filter: "group_id",
     wanted: ({ group_id: id }) => id,
     cell: ({ group_name: name, group_id: id }) => name ?? id,
@@ -145,7 +145,9 @@ export function RequestTable({ explored, empty }: { explored: RequestColumnsProp
 function requestColumns(props: RequestColumnsProps): RowTableColumns<RequestView> {
   const { path, choice, isOwn, requests } = props;
   const decimals = columnDecimals(requests.map((request) => request.cost_microcents));
-  const shown = shownColumns(choice).filter(([, { isOfOthers }]) => !(isOwn && isOfOthers === true));
+  const shown = shownColumns(choice).filter(
+    ([, { isOmittedFromOwn }]) => !(isOwn && isOmittedFromOwn === true),
+  );
   return [
     {
       label: "time, UTC",

@@ -23,7 +23,7 @@ interface RequestFiltersProps {
 interface ChoiceOfValues {
   readonly name: keyof ValuesView;
   readonly label: string;
-  readonly isOfOthers?: true;
+  readonly isOmittedFromOwn?: true;
   /** True if it is offered also without a value. */
   readonly isFirst?: true;
 }
@@ -32,8 +32,8 @@ const CHOICES: readonly ChoiceOfValues[] = [
   { name: "status", label: "Status", isFirst: true },
   { name: "model", label: "Model", isFirst: true },
   { name: "key_id", label: "Key", isFirst: true },
-  { name: "user_id", label: "User", isOfOthers: true },
-  { name: "group_id", label: "Group", isOfOthers: true },
+  { name: "user_id", label: "User", isOmittedFromOwn: true },
+  { name: "group_id", label: "Group", isOmittedFromOwn: true },
   { name: "upstream", label: "Upstream" },
   { name: "tag", label: "Tag" },
   { name: "session", label: "Session" },
@@ -65,8 +65,9 @@ export function RequestFilters(props: RequestFiltersProps) {
       <form method="get" action={path} class="filters" role="search" aria-label="Filter requests">
         {last === null ? null : <input type="hidden" name="last" value={last} />}
         {CHOICES.filter(
-          ({ name, isFirst, isOfOthers }) =>
-            !(isOwn && isOfOthers) && (isFirst || values[name].length > 0 || filters[name] !== undefined),
+          ({ name, isFirst, isOmittedFromOwn }) =>
+            !(isOwn && isOmittedFromOwn) &&
+            (isFirst || values[name].length > 0 || filters[name] !== undefined),
         ).map(({ name, label }) => (
           <Choice name={name} label={label} value={filters[name] ?? ""} choices={choicesOf(props, name)} />
         ))}
@@ -121,7 +122,7 @@ function ColumnChoice({ choice, isOwn }: Pick<RequestFiltersProps, "choice" | "i
       <fieldset class="boxes">
         <legend class="hidden">Columns</legend>
         {Object.entries(REQUEST_COLUMNS)
-          .filter(([, { isOfOthers }]) => !(isOwn && isOfOthers === true))
+          .filter(([, { isOmittedFromOwn }]) => !(isOwn && isOmittedFromOwn === true))
           .map(([name, { label }]) => (
             <label>
               <input type="checkbox" name="column" value={name} checked={shown.has(name)} /> {label}

@@ -144,7 +144,7 @@ interface ModelsProps {
 function Models({ name, label, allowed, catalog, problems, disabled }: ModelsProps) {
   const problem = [...problems].find(([field]) => field.startsWith(name))?.[1];
   const known = new Set(catalog.data.map((model) => model.id));
-  const gone = (allowed ?? []).filter((id) => !known.has(id));
+  const removed = (allowed ?? []).filter((id) => !known.has(id));
   return (
     <fieldset class="field" id={name}>
       <legend>{label}</legend>
@@ -157,7 +157,7 @@ function Models({ name, label, allowed, catalog, problems, disabled }: ModelsPro
         hint="Or only these:"
       />
       <div class="choices">
-        {[...known, ...gone].map((id) => (
+        {[...known, ...removed].map((id) => (
           <label>
             <input
               type="checkbox"

@@ -27,7 +27,7 @@ const SHORTEST_TICK = 34;
 const LABELS_OF_VALUES = 5;
 
 export function StackedColumns(props: StackedColumnsProps) {
-  const series = gatherOthers(props.series);
+  const series = sumSmallest(props.series);
   const entries = series.map((one, index) => ({ label: one.name, class: colorOf(one, index) }));
   const before = props.before ? [{ label: "the period before", class: "before" }] : [];
   return (
@@ -43,13 +43,13 @@ export function StackedColumns(props: StackedColumnsProps) {
   );
 }
 
-function gatherOthers(series: readonly ColumnSeries[]): readonly ColumnSeries[] {
+function sumSmallest(series: readonly ColumnSeries[]): readonly ColumnSeries[] {
   if (series.length <= COLORS) return series;
-  const others = series.slice(COLORS - 1);
-  const values = others[0]?.values.map((_, index) =>
-    others.reduce((sum, one) => sum + (one.values[index] ?? 0), 0),
+  const smallest = series.slice(COLORS - 1);
+  const values = smallest[0]?.values.map((_, index) =>
+    smallest.reduce((sum, one) => sum + (one.values[index] ?? 0), 0),
   );
-  return [...series.slice(0, COLORS - 1), { name: `${others.length} others`, values: values ?? [] }];
+  return [...series.slice(0, COLORS - 1), { name: `${smallest.length} others`, values: values ?? [] }];
 }
 
 function drawColumns(props: StackedColumnsProps, { width, height }: Area): Drawing {

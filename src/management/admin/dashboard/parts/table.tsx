@@ -97,7 +97,7 @@ export interface RowTableProps<Row> extends Omit<TableProps, "columns" | "childr
 export function RowTable<Row>(props: RowTableProps<Row>) {
   const { columns, rows, classOf, groupOf, empty, chosen, ...table } = props;
   if (rows.length === 0 && empty !== undefined) return <p class="card empty">{empty}</p>;
-  const [head, ...others] = columns;
+  const [head, ...rest] = columns;
   const groups = groupOf === undefined ? [] : rows.map(groupOf);
   return (
     <Table {...table} columns={columns}>
@@ -109,7 +109,7 @@ export function RowTable<Row>(props: RowTableProps<Row>) {
               {chosen === undefined ? null : <Box name={chosen} of={row as ChosenRow} />}
               {head.cell(row)}
             </th>
-            {others.map(({ label, short = label, kind, title, cell }) => (
+            {rest.map(({ label, short = label, kind, title, cell }) => (
               <Cell label={short} {...(kind && { kind })} {...(title && { title: title(row) })}>
                 {cell(row)}
               </Cell>

@@ -1,7 +1,7 @@
 import { columnDecimals, MICROCENTS_PER_CENT } from "../../../../shared/money/money.ts";
 import { formatAmount, formatCount } from "../../format.ts";
 import { USAGE_METRICS, type UsageMetric } from "../usage-choice.ts";
-import { type Grouping, OTHERS, rankGroups } from "../usage-columns.ts";
+import { type Grouping, SMALLER_GROUPS, rankGroups } from "../usage-columns.ts";
 import { addUp, groupRows, type UsageFigure } from "../usage-range.ts";
 import type { UsageRowView } from "../views.ts";
 import { ShareBar } from "./charts.tsx";
@@ -32,7 +32,7 @@ export function UsageTable(props: UsageTableProps) {
   const sorted = inOrder ? [...groupRows(rows, grouping.groupOf)] : rankGroups(rows, grouping, of);
   const groups = sorted.map(([group, own]) => ({
     name: grouping.nameOf(group),
-    link: group === OTHERS ? null : (linkOf?.(group) ?? null),
+    link: group === SMALLER_GROUPS ? null : (linkOf?.(group) ?? null),
     share: total <= 0 ? 0 : Math.max(0, of(own)) / total,
     rows: own,
   }));

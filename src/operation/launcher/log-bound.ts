@@ -7,7 +7,7 @@ import { copyFileSync, lstatSync, renameSync, rmSync, symlinkSync, truncateSync 
 import { isShort, readDiskSpace } from "../../shared/host/disk-space.ts";
 import { MAX_LOG_BYTES, sizeOf } from "./log-file.ts";
 
-export interface LogKeeperOptions {
+export interface LogBoundOptions {
   /** Opened by name again when `reopen` is called. */
   readonly accessLog: string;
   /** Makes Envoy open its access log again. Never rejects. */
@@ -26,13 +26,13 @@ export interface LogKeeperOptions {
 const INTERVAL_MS = 1_000;
 const NOWHERE = "/dev/null";
 
-export class LogKeeper {
-  readonly #options: LogKeeperOptions;
+export class LogBound {
+  readonly #options: LogBoundOptions;
   readonly #maxBytes: number;
   #timer: NodeJS.Timeout | null = null;
   #isLooking = false;
 
-  constructor(options: LogKeeperOptions) {
+  constructor(options: LogBoundOptions) {
     this.#options = options;
     this.#maxBytes = options.maxBytes ?? MAX_LOG_BYTES;
   }
@@ -100,8 +100,8 @@ export class LogKeeper {
 }
 
 /** Empties a file whose writer appends. Lines that arrive between the two steps are lost. */
-function emptyInPlace(path: string, keepsFormer: boolean): void {
-  if (keepsFormer) copyFileSync(path, `${path}.1`);
+function emptyInPlace(path: string, copiesFirst: boolean): void {
+  if (copiesFirst) copyFileSync(path, `${path}.1`);
   truncateSync(path);
 }
 

@@ -6,9 +6,9 @@ import * as z from "zod";
 import { writePrivateFile } from "../../../shared/host/private-file.ts";
 import { CommandError } from "./command-error.ts";
 
-const keptLogin = z.strictObject({ admin_url: z.string().min(1), token: z.string().min(1) });
+const storedLogin = z.strictObject({ admin_url: z.string().min(1), token: z.string().min(1) });
 
-export interface KeptLogin {
+export interface StoredLogin {
   readonly url: string;
   readonly token: string;
 }
@@ -26,7 +26,7 @@ export function loginFile(env: NodeJS.ProcessEnv = process.env): string {
 }
 
 /** Returns null without a login. @throws CommandError if others can read the file, or it was not written by `login`. */
-export function readKeptLogin(): KeptLogin | null {
+export function readStoredLogin(): StoredLogin | null {
   const file = loginFile();
   const mode = statSync(file, { throwIfNoEntry: false })?.mode;
   if (mode === undefined) return null;
@@ -37,7 +37,7 @@ export function readKeptLogin(): KeptLogin | null {
     );
   }
   try {
-    const { admin_url: url, token } = keptLogin.parse(JSON.parse(readFileSync(file, "utf8")));
+    const { admin_url: url, token } = storedLogin.parse(JSON.parse(readFileSync(file, "utf8")));
     return { url, token };
   } catch (error) {
     const hint = "`inference-gateway login` writes it again, `logout` removes it.";
@@ -47,14 +47,14 @@ export function readKeptLogin(): KeptLogin | null {
 }
 
 /** Replaces the stored login. */
-export function keepLogin({ url, token }: KeptLogin): void {
+export function storeLogin({ url, token }: StoredLogin): void {
   const file = loginFile();
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  writePrivateFile(file, JSON.stringify({ admin_url: url, token } satisfies z.input<typeof keptLogin>));
+  writePrivateFile(file, JSON.stringify({ admin_url: url, token } satisfies z.input<typeof storedLogin>));
 }
 
 /** Returns whether there was one. */
-export function forgetLogin(): boolean {
+export function deleteLogin(): boolean {
   const file = loginFile();
   if (statSync(file, { throwIfNoEntry: false }) === undefined) return false;
   rmSync(file);

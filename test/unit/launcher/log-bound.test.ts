@@ -12,14 +12,14 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { LogKeeper, type LogKeeperOptions } from "../../../src/operation/launcher/log-keeper.ts";
+import { LogBound, type LogBoundOptions } from "../../../src/operation/launcher/log-bound.ts";
 import { openLogFile } from "../../../src/operation/launcher/log-file.ts";
 
 const MAX_BYTES = 1_000;
 const LINE = `${"x".repeat(99)}\n`;
 
 /** An access log that is written as Envoy does: by a descriptor that is opened anew when that is asked for. */
-function start(options: Partial<LogKeeperOptions> = {}) {
+function start(options: Partial<LogBoundOptions> = {}) {
   const folder = mkdtempSync(join(tmpdir(), "igw-logs-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const [accessLog, gatewayLog] = [join(folder, "access.log"), join(folder, "gateway.log")];
@@ -30,7 +30,7 @@ function start(options: Partial<LogKeeperOptions> = {}) {
     other.close();
   });
   const notices: string[] = [];
-  const base: LogKeeperOptions = {
+  const base: LogBoundOptions = {
     accessLog,
     async reopen() {
       closeSync(descriptor);
@@ -47,8 +47,8 @@ function start(options: Partial<LogKeeperOptions> = {}) {
     gatewayLog,
     other,
     notices,
-    keeper: new LogKeeper({ ...base, ...options }),
-    tightKeeper: new LogKeeper({ ...base, spoolMaxBytes: Number.MAX_SAFE_INTEGER }),
+    keeper: new LogBound({ ...base, ...options }),
+    tightKeeper: new LogBound({ ...base, spoolMaxBytes: Number.MAX_SAFE_INTEGER }),
     write: (lines: number) => void writeSync(descriptor, LINE.repeat(lines)),
     log: (lines: number) => void writeSync(other.descriptor, LINE.repeat(lines)),
   };

@@ -45,7 +45,7 @@ function offerDiscard(form, before) {
   form.closest("details")?.setAttribute("open", "");
 }
 
-function keep(form) {
+function storeForm(form) {
   const draft = drafts[form.action];
   const before = readValues(form);
   if (draft !== undefined && draft.version !== versionOf(form)) delete drafts[form.action];
@@ -76,10 +76,10 @@ function settle() {
   save();
 }
 
-export function keepDrafts() {
+export function saveDrafts() {
   if (document.querySelector("input[name=token]") !== null) return sessionStorage.removeItem(STORED);
   settle();
   for (const form of document.querySelectorAll("main form[method=post]")) {
-    if (listFields(form).length > 0 && form.querySelector("[name=chosen]") === null) keep(form);
+    if (listFields(form).length > 0 && form.querySelector("[name=chosen]") === null) storeForm(form);
   }
 }
