@@ -41,6 +41,8 @@ export interface Faults {
   readonly workerPausedMs?: number;
   /** When Redis went, in which time a worker died: what streamed since is on record nowhere. */
   readonly redisDiedMs?: number;
+  /** For how long the machine gave this process no turn shortly before. */
+  readonly lateMs?: number;
   /** Charges that a master acknowledged in this time may have reached no replica before it died. */
   readonly unreplicated?: { readonly fromMs: number; readonly untilMs: number };
 }
@@ -137,12 +139,12 @@ function lostBoundOf(sent: Sent, account: Account | undefined, faults: Faults): 
   if (sent.isWhole) return isAtRisk(sent, faults) ? usedBy(account) : 0n;
   const { tokenTimesMs, isStream } = account;
   if (!isStream) return BigInt(tokenTimesMs.length) * OUTPUT_MICROCENTS;
-  const { workerDiedMs = Infinity, workerPausedMs = Infinity, redisDiedMs = Infinity } = faults;
+  const { workerDiedMs = Infinity, workerPausedMs = Infinity, redisDiedMs = Infinity, lateMs = 0 } = faults;
   const countedUntilMs = Math.min(
     sent.endedMs - IN_TRANSIT_MS,
     workerPausedMs - IN_TRANSIT_MS,
-    workerDiedMs - LOST_STREAM_MS,
-    redisDiedMs - LOST_STREAM_MS,
+    workerDiedMs - LOST_STREAM_MS - lateMs,
+    redisDiedMs - LOST_STREAM_MS - lateMs,
   );
   const uncounted = tokenTimesMs.filter((timeMs) => timeMs > countedUntilMs).length;
   return BigInt(uncounted) * OUTPUT_MICROCENTS;

@@ -8,6 +8,7 @@ import {
   countFalseRefusals,
   type Faults,
   type FigureRow,
+  LOST_STREAM_MS,
   overrunBound,
   overrunOf,
   printFigures,
@@ -17,7 +18,7 @@ import { checkAlerts, checkWindows } from "./fault-windows.ts";
 import { ROUTES, type Sent, type SendOptions, startClients } from "./fault-load.ts";
 import { type FaultStackOn, MODEL, REAPED_WITHIN_MS, WORKERS } from "./fault-stack.ts";
 import type { Tenants } from "./fault-tenants.ts";
-import { lendMachine } from "./machine.ts";
+import { lendMachine, watchLateness } from "./machine.ts";
 import { PLACE_NAMES } from "./places.ts";
 import { rebuildScenario } from "./rebuild-scenario.ts";
 
@@ -90,9 +91,16 @@ export async function runScenario(faultStack: FaultStackOn, scenario: Scenario):
     ),
   );
   let faults: Faults | void;
+  const lateness = watchLateness();
   try {
     faults = await scenario.fault({ tenants, sent, options, ...watchLoad(faultStack, sent) });
+    if (faults) {
+      const { workerDiedMs = Infinity, redisDiedMs = Infinity } = faults;
+      const diedMs = Math.min(workerDiedMs, redisDiedMs);
+      faults = { ...faults, lateMs: lateness.sumBetween(diedMs - 2 * LOST_STREAM_MS, diedMs) };
+    }
   } finally {
+    lateness.stop();
     await Promise.all(clients.map((each) => each.stop()));
   }
   scenario.onLoadEnd?.();

@@ -57,3 +57,30 @@ export async function lendMachine(work: () => Promise<void>): Promise<void> {
     await takeMachine();
   }
 }
+
+/** Shorter gaps are no sign of a starved machine. */
+const [TICK_MS, LATE_MS] = [20, 100];
+
+export interface LatenessWatch {
+  /** Returns for how long in all this process got no turn: on a starved machine a worker's reports are as late. */
+  sumBetween(fromMs: number, untilMs: number): number;
+  stop(): void;
+}
+
+export function watchLateness(): LatenessWatch {
+  const gaps: { readonly endMs: number; readonly lateMs: number }[] = [];
+  let lastMs = performance.now();
+  const timer = setInterval(() => {
+    const endMs = performance.now();
+    const lateMs = endMs - lastMs - TICK_MS;
+    if (lateMs > LATE_MS) gaps.push({ endMs, lateMs });
+    lastMs = endMs;
+  }, TICK_MS);
+  return {
+    sumBetween: (fromMs, untilMs) =>
+      gaps
+        .filter(({ endMs }) => endMs >= fromMs && endMs <= untilMs)
+        .reduce((sum, { lateMs }) => sum + lateMs, 0),
+    stop: () => clearInterval(timer),
+  };
+}

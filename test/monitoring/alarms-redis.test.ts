@@ -124,10 +124,10 @@ describe(`with a Redis that is gone${SKIPPED_WHY}`, () => {
         limitFiles("1");
         gate.release();
         await waitForAlarm(prometheus(), "GatewayUnacknowledgedCharges", "firing");
-        expect(await prometheus().stateOf("GatewaySpoolLoss")).toBe("firing");
+        await waitForAlarm(prometheus(), "GatewaySpoolLoss", "firing");
         limitFiles("unlimited");
         await waitForAlarm(prometheus(), "GatewayUnacknowledgedCharges", "inactive");
-        expect(await prometheus().stateOf("GatewaySpoolPending")).toBe("firing");
+        await waitForAlarm(prometheus(), "GatewaySpoolPending", "firing");
       } finally {
         gate.release();
         limitFiles("unlimited");
