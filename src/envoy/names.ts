@@ -40,8 +40,8 @@ export const UPSTREAM_HEADER = "x-igw-upstream";
 export const LOST_CONNECTION_HEADER = "x-igw-lost-connection";
 
 /**
- * Dynamic metadata that Envoy sets before ext_authz: `path`, the client's path after normalization, without its
- * query. ext_proc rewrites `:path`, but error envelopes and the access log use the client's path.
+ * Dynamic metadata that Envoy sets before ext_authz. `path` is the client's path after normalization, without its
+ * query. Error envelopes and the access log need it, because ext_proc rewrites `:path`.
  */
 export const EDGE_METADATA_NAMESPACE = "inference_gateway_edge";
 export const EDGE_METADATA_PATH = "path";

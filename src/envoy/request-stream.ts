@@ -120,7 +120,7 @@ export class RequestStream implements ProcessListener {
     return this.#onResponseBody({ end_of_stream: true });
   }
 
-  /** Another filter's response, or trailers of a complete request: nothing to change. */
+  /** Passes on another filter's response, or the trailers of a complete request, unchanged. */
   #pass(kind: MessageKind | null): undefined {
     if (this.#phase.name === "awaitHeaders") this.#enter(PASSING);
     const isPassable = kind !== null && kind !== "request_headers" && kind !== "request_body";
@@ -134,7 +134,7 @@ export class RequestStream implements ProcessListener {
 
   #onRequestHeaders(received: Message<"HttpHeaders">, message: Message<"ProcessingRequest">): Handled {
     const mode = message.protocol_config?.request_body_mode;
-    // Envoy and the sidecar would wait for each other.
+    // In any other mode, Envoy and the sidecar would wait for each other.
     if (mode !== REQUEST_BODY_MODE) {
       this.#services.logger.error(
         { mode, expected: REQUEST_BODY_MODE },

@@ -56,7 +56,7 @@ export interface Model extends ModelTarget {
   readonly profile: ModelProfile;
   /** Tokens for the upstream's chat template, added to the worst case of strict caps. */
   readonly promptOverheadTokens: number;
-  /** The same, for requests with tools. */
+  /** Tokens for the upstream's chat template in requests with tools. */
   readonly promptOverheadTokensWithTools: number;
   /** Unix seconds. */
   readonly createdAtSeconds: number;

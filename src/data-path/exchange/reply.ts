@@ -45,7 +45,7 @@ function formatContractHeaders(context: ReplyContext): Header[] {
   return headers;
 }
 
-/** The cost header of a whole response; none for null. */
+/** Formats the cost header of a complete response. Returns no header if the cost is null. */
 export function formatCostHeader(formattedCost: string | null): Header[] {
   return formattedCost === null ? [] : [["x-request-cost", formattedCost]];
 }

@@ -1,13 +1,12 @@
 /**
- * Admission while Redis is unreachable: keys that this worker has admitted or rejected in the last minutes
- * keep working for the grace period, with their last known state.
- * Redis is always asked first, so that its first reply ends the outage. There are no guesses: unknown keys,
- * tokens that ask for another group than before, organizations with strict caps, keys with token limits, and
- * everything after the grace period get Redis's error (503). So does a request that only a temporary increase
- * would allow, because the increase may have ended. Without a fallback, these requests wait longer for Redis.
- * The last known state is the record (which still rejects whatever it rejected), the rate, of which each
- * worker grants its share, and the spend in each window of each scope, to which this worker adds its own
- * charges.
+ * Admission while Redis is unreachable: keys that this worker has admitted or rejected in the last minutes keep
+ * working for the grace period, with their last known state. Redis is always asked first, so that its first reply
+ * ends the outage. There are no guesses: unknown keys, tokens that ask for another group than before, organizations
+ * with strict caps, keys with token limits, and everything after the grace period get Redis's error (503). So does
+ * a request that only a temporary increase would allow, because the increase may have ended. Without a fallback,
+ * these requests wait longer for Redis. The last known state has three parts: the record, which still rejects for
+ * the same reasons; the rate, of which each worker grants its share; and the spend of each window and scope, to
+ * which this worker adds its own charges.
  */
 import { countBucketCapacity } from "../limits/bucket-capacity.ts";
 import { requestsPerMinuteOf } from "../../shared/settings/key.ts";
@@ -78,7 +77,7 @@ const MAX_AGE_MS = 10 * 60_000;
 /** Bound of keys; about two kilobytes each. */
 const MAX_KEYS = 20_000;
 
-/** Wraps the store's `admit`. Rejects as it does if the grace period does not apply. */
+/** Wraps the store's `admit`. If the grace period does not apply, rejects with the store's error. */
 export function createGraceAdmission(options: GraceAdmissionOptions): Admit {
   const known = new Map<string, LastKnown>();
   return async (input) => {
@@ -134,7 +133,7 @@ function remember(
   return entry;
 }
 
-/** Corrects Redis's decision, whose spend lacks charges of this worker. */
+/** Corrects a decision of Redis that was based on spend without this worker's latest charges. */
 function holdToOwnCount(last: LastKnown, input: AdmitInput, options: GraceAdmissionOptions): KnownKeyResult {
   const { result } = last;
   if (result.decision !== "admitted" || !input.metered) return result;
@@ -210,7 +209,10 @@ function check(
   return local.reached === null ? "admitted" : `${local.reached.scope}_cap_reached`;
 }
 
-/** Returns this worker's share, at most what must be left in Redis's bucket by now. */
+/**
+ * Opens this worker's share of the key's buckets. The request bucket begins with at most its share of the tokens
+ * that Redis's bucket must have by now.
+ */
 function openBuckets(last: LastKnown, workerCount: number, nowMs: number): Buckets {
   const { result, atMs } = last;
   const perMinute = requestsPerMinuteOf(result.key);

@@ -181,14 +181,17 @@ export class GraceSpend implements OwnSpend {
     return sums;
   }
 
-  /** Evicts several at once; if all others have open requests, tries again after as many more have been added. */
+  /**
+   * Evicts several subjects at once. If the others all have open requests, tries again after as many more were
+   * added.
+   */
   #evictOldest(): void {
     const count = dropCount(this.#maxSubjects);
     this.#evict(this.#maxSubjects + 1 - count);
     this.#evictAbove = Math.max(this.#maxSubjects, this.#subjects + count);
   }
 
-  /** Evicts until this many are left. */
+  /** Evicts subjects without open requests until this many subjects remain. */
   #evict(remaining: number): void {
     for (const ofWindow of this.#windows.values()) {
       for (const [id, { counted, open }] of ofWindow.sums) {

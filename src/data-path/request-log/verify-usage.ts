@@ -1,6 +1,6 @@
 /**
- * Compares four accounts of a month: spend (read by caps), usage rows (shown to people), the sums kept of their days and
- * the request log (counted per request). Reports every difference and corrects none; `rebuildUsage` does.
+ * Compares four accounts of a month: spend (read by caps), usage rows (shown to people), the stored sums of each
+ * day, and the request log (counted per request). Reports every difference and corrects none; `rebuildUsage` does.
  */
 import type { Store } from "../../shared/stored/store.ts";
 import type { UsageRow } from "../../shared/stored/reporting.ts";
@@ -18,8 +18,9 @@ import type { LoggedRow, LoggedUsage } from "./read-usage.ts";
 export interface UsageDifference {
   readonly organizationId: string;
   /**
-   * "spend_of_organization" and "spend_of_key" compare spend with usage rows, "sum_of_day" the kept sums. The others
-   * compare usage rows with the request log; "in_other_tag_row": the totals of day, key and model are equal.
+   * "spend_of_organization" and "spend_of_key" compare spend with usage rows, "sum_of_day" compares a day's stored
+   * sums with its rows. All others compare usage rows with the request log. "in_other_tag_row": only the tags
+   * differ; the totals of day, key and model are equal.
    */
   readonly kind:
     | "spend_of_organization"
@@ -100,7 +101,7 @@ function compareKeys(
   });
 }
 
-/** Compares the sums kept of days with the rows of these days, which differ from them in tags only. */
+/** Compares the stored sums of days with the rows of these days. Rows have tags, and sums add up all tags. */
 async function compareSums(
   store: Pick<Store, "readStoredSums">,
   organizationId: string,

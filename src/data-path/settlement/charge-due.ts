@@ -6,7 +6,7 @@
  */
 import { batches } from "./organization-batches.ts";
 
-/** Interval of looking for due charges; a charge may be late by this much. */
+/** Interval of the search for due charges. A charge may be late by this much. */
 export const DUE_INTERVAL_MS = 250;
 /** Age at which a request gets its first charge, which also creates its record. */
 export const FIRST_CHARGE_AFTER_MS = 1_000;

@@ -25,7 +25,9 @@ export interface ChargeWriterOptions {
 
 /** Callbacks for the outcome of charges. */
 export interface ChargeListener {
-  /** Called whenever Redis or the spool has taken a charge of the request, or Redis never will. */
+  /**
+   * Called when Redis or the spool has taken a charge of the request, and when Redis has rejected one permanently.
+   */
   readonly onRecord: (requestId: string) => void;
   /** Called whenever it is unknown whether a charge was executed, so that the record must stay. */
   readonly onUnanswered: (charge: ChargeInput) => void;
@@ -104,8 +106,8 @@ export class ChargeWriter {
   }
 
   /**
-   * Handles a charge that failed after the store's timeout. A separate timer per charge would cost more than
-   * this wait.
+   * Retries a charge whose first attempt failed, at the latest by the store's timeout. A timer of its own for each
+   * charge would cost more than this wait.
    */
   async #writeLate(charge: ChargeInput, first: FailedAttempt): Promise<boolean> {
     const { clock } = this.#options;

@@ -83,7 +83,8 @@ export class RecordOpener {
   #mayBegin({ identity, estimatedInputTokens }: RequestAccount, { limits }: Admission): boolean {
     if (!limits.isEntered || !this.#isRedisAnswering) return false;
     if (!isEstimateClose(limits.takenTokens, estimatedInputTokens)) return false;
-    // Old if Envoy took long to collect the body. In the future if the clock of the admitting host differs.
+    // The admission is old if Envoy took long to collect the body. Its time is in the future if the admitting
+    // host's clock is ahead.
     const admittedMs = timeOfId(identity.requestId) ?? 0;
     if (Math.abs(this.#options.clock.nowMs() - admittedMs) > MAX_ADMISSION_AGE_MS) return false;
     const { tags, tagRow, isSessionCapped } = identity;
@@ -119,9 +120,9 @@ export class RecordOpener {
   }
 
   /**
-   * Puts the request in the spool after `openRecord` was not answered, if the grace period allows it. Returns
-   * null if the request may go upstream, otherwise the client's error; never null with strict caps, or unless
-   * the disk has the entry.
+   * Puts the request in the spool after `openRecord` was not answered, if the grace period allows it. Returns null
+   * if the request may go upstream: the disk then has its entry, and caps are not strict. Otherwise returns the
+   * client's error.
    */
   async #goOnWithout(
     account: RequestAccount,
@@ -241,8 +242,8 @@ function isOpened(
 }
 
 /**
- * Returns what is left of the cap that rejected. With strict caps it is the tightest, so this amount fits
- * under all caps.
+ * Returns the remaining amount of the cap that rejected the request. With strict caps it is the tightest one, so
+ * the amount fits under all caps.
  */
 function remainingOfSession({ capCents, spentMicrocents, heldMicrocents }: SessionFigures): bigint {
   return remainingOfLimit(capCents, spentMicrocents + heldMicrocents);

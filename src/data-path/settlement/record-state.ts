@@ -229,7 +229,7 @@ export class RequestRecords {
     }
   }
 
-  /** Call when all of its charges have ended, or the final one is only in this worker's memory. */
+  /** Call when all charges of the request have ended, or when its final charge is only in this worker's memory. */
   end(requestId: string): void {
     const state = this.stateOf(requestId);
     if (state.kind === "retained") this.#delete(requestId, state);
@@ -241,7 +241,10 @@ export class RequestRecords {
     }
   }
 
-  /** Call when it will not go upstream. If `openRecord` was not answered, its final charge removes all traces. */
+  /**
+   * Call when the request will not go upstream. If `openRecord` was not answered, the final charge removes all
+   * traces.
+   */
   abandon(organizationId: string, request: EnteredRequest): void {
     const { requestId } = request;
     const state = this.stateOf(requestId);

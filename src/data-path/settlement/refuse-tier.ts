@@ -5,9 +5,9 @@ import { listWords } from "../../shared/text/list-words.ts";
 import type { ClientRequest } from "../translation/client-protocol.ts";
 
 /**
- * Rejects a service tier without a price. A model without prices for tiers passes the field on, except for
- * speeds and regions for which the provider is known to bill more.
- * @throws GatewayError 400 naming the field, and the tiers that have a price or the setting.
+ * Rejects a service tier without a price. If the model has no prices for tiers at all, a `service_tier` is
+ * forwarded; speeds and regions that the provider bills at a higher rate are still rejected.
+ * @throws GatewayError 400 naming the field, and either the tiers with a price or the setting to add.
  */
 export function refuseUnpricedTier(
   price: Price,

@@ -84,7 +84,10 @@ interface Routed {
   acknowledged: { readonly counted: bigint; readonly estimate: bigint };
 }
 
-/** Terms change only before the route. The final charge follows either state. */
+/**
+ * State of an account. Terms can change only until the request is routed; the final charge can follow from either
+ * state.
+ */
 type AccountState =
   | { readonly kind: "opening"; readonly answer: null }
   | Routed
@@ -140,7 +143,10 @@ export class RequestAccount {
     return true;
   }
 
-  /** Describes the cost so far for the client; undefined if the usage does not cover everything that was generated. */
+  /**
+   * Describes the cost so far for the client. Returns undefined if the reported usage does not cover everything
+   * that was generated.
+   */
   readonly describeCost: DescribeCost = ({ usage: tokens, serviceTier, toolUses }) => {
     const { answer } = this.#state;
     if (answer !== null && !this.#coversAll(answer.observation)) return {};
@@ -154,7 +160,7 @@ export class RequestAccount {
     return this.#promptFloor.costMicrocents;
   }
 
-  /** Price of that estimate. */
+  /** Price at which the prompt's estimated cost was computed. */
   get promptFloorPrice(): Check {
     return checkOf(this.#promptFloor, this.#identity.currency);
   }

@@ -78,7 +78,7 @@ export interface SettlementOptions extends RecordOpenerOptions {
 const RENEW_INTERVAL_MS = internalWait(10_000);
 const DELETE_INTERVAL_MS = 500;
 
-/** Values exported as metrics. */
+/** Figures of the settlement that are exported as metrics. */
 export interface SettlementFigures {
   readonly requestsInFlight: number;
   readonly unacknowledgedCharges: number;

@@ -1,7 +1,7 @@
 /**
- * Detects usage of a single answer in a response with several: llama.cpp reports it so, and LiteLLM in front
- * of some providers. Nothing in the response says so; the figures are just far too small for all that was
- * generated.
+ * Detects a response with several answers whose usage covers only one of them. llama.cpp reports usage in this way,
+ * and so does LiteLLM for some providers. The response does not show it, except that the figures are far too small
+ * for the generated text.
  */
 import type { ClientRequest } from "../translation/client-protocol.ts";
 import { promptTokensOf } from "../pricing/rates.ts";
@@ -11,8 +11,8 @@ import type { TokenUsage } from "../../shared/usage/token-usage.ts";
 export type RequestedAnswers = Pick<ClientRequest, "choices" | "prompts">;
 
 /**
- * Correct figures are below an estimate only if the model's vocabulary is better than the estimate's, and not
- * by this much. With two answers of equal length, one is half.
+ * Reported tokens below this fraction of the estimate cover one answer only. Correct figures are slightly below the
+ * estimate if the model's vocabulary is more efficient; one of two answers of equal length has half.
  */
 const MIN_SHARE = 3 / 4;
 

@@ -7,8 +7,8 @@
  * Lines need not be revoked, because one only counts while Redis has the request as its admission left it
  * (`onlyIfEntered`); a request that has ended since, or that two successors find, is not counted twice.
  *
- * Concurrent requests share one write, after the promises of all have reached this point and before any of them is
- * resolved. The write is synchronous, because it only waits for the page cache (about ten microseconds).
+ * Concurrent requests share one write, which happens before any of their promises resolves. The write is
+ * synchronous, because it only waits for the page cache (about ten microseconds).
  */
 import { closeSync, ftruncateSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
@@ -150,7 +150,7 @@ export class RequestJournal {
     try {
       closeSync(current.descriptor);
     } catch {
-      // Its lines are only read again by path.
+      // Ignored: the file is only read again by its path.
     }
     this.#removeUnneeded(current.file);
   }

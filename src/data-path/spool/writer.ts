@@ -112,7 +112,7 @@ export class SpoolWriter {
     try {
       await current?.handle.close();
     } catch {
-      // The preceding sync decides whether its lines are on disk.
+      // Ignored: the preceding sync has decided whether the lines are on disk.
     }
   }
 }

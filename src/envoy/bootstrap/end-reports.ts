@@ -67,7 +67,9 @@ export function createEndReports(): EnvoyNode {
   };
 }
 
-/** Matches requests with this field. The bucket's state is there once ext_authz has admitted a request. */
+/**
+ * Matches requests that have this metadata field. ext_authz sets the fields of the bucket when it admits a request.
+ */
 function createMetadataFilter(filter: string, key: string): EnvoyNode {
   return {
     metadata_filter: {

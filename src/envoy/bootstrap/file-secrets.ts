@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
 
 const SECRET_MESSAGE = "envoy.extensions.transport_sockets.tls.v3.Secret";
-/** Names of upstreams never start with this. */
+/** Prefix of these files' names. No upstream's name starts with it. */
 const FILE_PREFIX = "_";
 
 /** Returns a member of `tls_certificate_sds_secret_configs`, or a `validation_context_sds_secret_config`. */

@@ -139,7 +139,10 @@ function createAdmissionFilter(timeouts: EdgeTimeouts, knowsTokens: boolean): En
   };
 }
 
-/** On TCP, workers don't know their names in Envoy's cluster. */
+/**
+ * Returns the metadata by which ext_proc calls the worker that ext_authz named. Empty on TCP, where workers don't
+ * know their names in Envoy's cluster.
+ */
 function createWorkerChoice({ tcp }: Config["sidecar"]): EnvoyNode {
   if (tcp !== null) return {};
   return {

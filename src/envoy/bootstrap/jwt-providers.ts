@@ -198,7 +198,7 @@ function tlsOf({ caFile }: JwtProviderConfig["jwks"]) {
   return caFile === null ? null : { caFile, serverName: null };
 }
 
-/** Names of upstreams contain no dots. */
+/** Never equals an upstream's name, because those contain no dots. */
 function clusterName(providerName: string): string {
   return `jwks.${providerName}`;
 }

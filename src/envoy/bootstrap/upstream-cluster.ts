@@ -20,7 +20,7 @@ export interface UpstreamFiles extends AuthorityPlaces {
   readonly credentials: readonly CredentialFile[];
   /** True if the upstream or one of its models is configured to speak messages. */
   readonly speaksMessages: boolean;
-  /** At least one of its models keeps sessions on a server. */
+  /** True if at least one of the upstream's models keeps sessions on a server. */
   readonly pinsSessions: boolean;
 }
 

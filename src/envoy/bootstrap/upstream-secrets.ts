@@ -34,7 +34,7 @@ export function listCredentialFiles(
   directory: string,
 ): CredentialFile[] {
   return credentials.map(({ header, prefix }) => {
-    // Names of upstreams contain no dots.
+    // Never equals another upstream's name, because those contain no dots.
     const secretName = header === "authorization" ? name : `${name}.${header}`;
     return { header, prefix, secretName, file: join(directory, `${secretName}${SECRET_FILE_ENDING}`) };
   });

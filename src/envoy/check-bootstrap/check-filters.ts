@@ -27,7 +27,7 @@ const ADMISSION_RULES: readonly SettingRule[] = [
   {
     check: "status_on_error",
     path: ["status_on_error", "code"],
-    // A dump has the status by its name.
+    // Envoy's configuration dump writes the status as a name.
     holds: (view, rendered) => view.value === rendered.value || view.value === "ServiceUnavailable",
     why: "without a sidecar, Envoy would return 403, which clients don't retry.",
     write: ["status_on_error"],

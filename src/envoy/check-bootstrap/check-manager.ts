@@ -6,7 +6,7 @@ import type { Rendered } from "./rendered.ts";
 import { checkSettings, isAtLeastSeconds, isRendered, type SettingRule } from "./setting-rule.ts";
 import type { YamlView } from "./yaml-view.ts";
 
-/** For the three places by which ext_proc calls the worker that ext_authz names. */
+/** Consequence if one of the three settings is missing by which ext_proc calls the worker that ext_authz names. */
 export const WORKER_CHOICE_WHY =
   "ext_proc couldn't call the worker that has the admission: requests would wait for Redis twice, or take two tokens.";
 const ID_WHY = "clients could choose the request id, or rejections would lose their id.";

@@ -83,7 +83,7 @@ const RULES: readonly SettingRule[] = [
   {
     check: "sidecar_panic",
     path: ["common_lb_config", "healthy_panic_threshold"],
-    // A dump omits a value of 0.
+    // Envoy's configuration dump omits a value of 0.
     holds: (view, rendered) =>
       view.exists && (view.at("value").number ?? 0) <= (rendered.at("value").number ?? 0),
     why: "if half of the workers have exited, Envoy would send requests to them.",

@@ -249,12 +249,12 @@ function takeLines(own: readonly string[], printed: readonly string[]): string {
   return lines.join("\n");
 }
 
-/** Removes what may differ between two lines that say the same. */
+/** Normalizes a line, so that lines with the same meaning are equal. */
 function squeeze(line: string): string {
   return line.replaceAll(/["'\s]/g, "");
 }
 
-/** Columns of the levels around a line: in the printed text, and in the operator's. */
+/** Indentation of the levels around a line: in the printed text, and in the operator's text. */
 class Columns {
   #levels: { readonly printed: number; readonly own: number }[] = [];
 

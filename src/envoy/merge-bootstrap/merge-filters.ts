@@ -25,7 +25,7 @@ export function mergeFilters(manager: Place<YAMLMap>, wanted: readonly EnvoyNode
     return { place, value, type: typeOf(value) };
   });
   refuseOtherServices(filters);
-  // A missing one goes before the next one of ours, at the latest before the router.
+  // A missing filter is inserted before the gateway's next filter, at the latest before the router.
   let next = filters.length;
   for (const filter of wanted.toReversed()) {
     const index = filters.findIndex((one) => isThis(one, filter));

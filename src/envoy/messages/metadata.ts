@@ -6,7 +6,7 @@ import type { Admission } from "../../data-path/limits/admission.ts";
 import { METADATA_NAMESPACE } from "../names.ts";
 import type { Message } from "./messages.ts";
 
-/** As above, for a rejected request, in ext_authz's own metadata. */
+/** Formats the access log's fields of a request that ext_authz rejects, for ext_authz's own metadata. */
 export function formatRefusalMetadata({ keyId, organizationId, errorCode }: RefusalLog): Message<"Struct"> {
   const known = { key_id: keyId, organization_id: organizationId, error_code: errorCode };
   const fields: Record<string, { stringValue: string }> = {};
@@ -16,7 +16,7 @@ export function formatRefusalMetadata({ keyId, organizationId, errorCode }: Refu
   return { fields };
 }
 
-/** State of a key's bucket, keyed by header names, for Envoy's own responses. */
+/** Formats the state of a key's bucket by header names, for Envoy's own responses. */
 export function formatRateMetadata(rateHeaders: readonly Header[]): Message<"Struct"> {
   return { fields: formatRate(rateHeaders) };
 }
@@ -27,7 +27,7 @@ function formatRate(rateHeaders: readonly Header[]): Record<string, { stringValu
   return fields;
 }
 
-/** Same, sent by ext_proc for deferred admissions. */
+/** Formats the access log's fields of a request that ext_proc rejects, because its admission was deferred. */
 export function formatLateRefusalMetadata(log: RefusalLog): Message<"Struct"> {
   return { fields: { [METADATA_NAMESPACE]: { structValue: formatRefusalMetadata(log) } } };
 }

@@ -12,7 +12,7 @@ export interface LogBoundOptions {
   readonly accessLog: string;
   /** Makes Envoy open its access log again. Never rejects. */
   readonly reopen: () => Promise<unknown>;
-  /** Written through an appending descriptor that the writer keeps. */
+  /** Logs whose writers keep them open for appending: they are emptied in place, not renamed. */
   readonly otherLogs: readonly string[];
   /** Directory on the logs' disk. */
   readonly folder: string;

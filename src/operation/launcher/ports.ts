@@ -11,7 +11,7 @@ export interface WantedAddress {
 
 /**
  * Checks that all addresses are free before anything is started.
- * @throws LaunchError naming the first that is not, why, and the field to change.
+ * @throws LaunchError naming the first address in use, the reason, and the field to change.
  */
 export async function requireFree(addresses: readonly WantedAddress[]): Promise<void> {
   for (const { field, host, port } of addresses) {

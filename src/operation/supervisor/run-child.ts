@@ -76,8 +76,8 @@ export async function runAdmin({ start }: RunAdminOptions): Promise<void> {
 
 /**
  * Runs a process started by the supervisor: requests its configuration, starts the services, reports, follows
- * orders, and ends. It also ends when the channel closes, because nobody could restart or stop it. Ignores
- * SIGINT, which the terminal sends to the supervisor as well.
+ * orders, and ends. Also ends when the channel to the supervisor closes, because the supervisor could then neither
+ * stop nor restart it. Ignores SIGINT, which the terminal sends to the supervisor as well.
  */
 async function runChild(child: Child): Promise<void> {
   const channel = createChildChannel(child.index);

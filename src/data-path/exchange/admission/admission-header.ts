@@ -14,12 +14,12 @@ const ESCAPED = /[^\x20-\x24\x26-\x2b\x2d-\x7b\x7d\x7e]/;
 const EACH_ESCAPED = new RegExp(ESCAPED, "g");
 const NON_ASCII = /[^\x20-\x7e]/g;
 const PRESENT = "=";
-/** Prefix that no request id has. */
+/** Start of the header of a request whose admission is awaited. No request id starts with it. */
 const AWAITED = "awaited ";
 const NO_ITEMS: readonly never[] = [];
 const NOTHING = {};
 
-/** Codecs of values with a field of their own, as sources. */
+/** Codecs of the fields, as source code from which both directions are compiled. */
 const CODECS = {
   /** Text with nothing to escape. */
   plain: { format: (value) => value, parse: (field) => field },
@@ -37,7 +37,7 @@ const CODECS = {
   texts: { format: (value) => `formatTexts(${value})`, parse: (field) => `parseTexts(${field})` },
 } as const satisfies Readonly<Record<string, Record<"format" | "parse", (source: string) => string>>>;
 
-/** Rarely used values: the value for "none", with which they are omitted, as source. */
+/** Rarely used values are omitted if they equal this value, which is source code. */
 const NONE = { rare: "null", rareText: "undefined", rareList: "NO_ITEMS" };
 
 type Codec = keyof typeof CODECS | keyof typeof NONE | "flag";
@@ -93,7 +93,7 @@ const FIELDS = {
 
 const CODEC = compileCodec();
 
-/** Walks the table once: what a field writes and what reads it are made together. */
+/** Compiles encoder and decoder in one pass over the table, so that they cannot differ. */
 function compileCodec() {
   const written = {
     placed: [] as string[],
@@ -162,12 +162,12 @@ export function parseAdmissionHeader(header: string): Admission {
 /** A request that ext_authz let pass before its admission was decided. */
 export interface AwaitedRequest {
   readonly requestId: string;
-  /** With the route's restrictions, what a worker needs that must admit the request again. */
+  /** Together with the route's restrictions, everything that another worker needs to admit the request again. */
   readonly caller: Caller;
   readonly extensions: Readonly<Record<string, string>>;
 }
 
-/** Takes the place of an admission that is still being decided (deferred-admissions.ts). */
+/** Formats the header that replaces an admission while it is still being decided (deferred-admissions.ts). */
 export function formatAwaitedHeader({ requestId, caller, extensions }: AwaitedRequest): string {
   return `${AWAITED}${requestId} ${formatJson({ caller, extensions })}`;
 }

@@ -92,9 +92,9 @@ export interface AdmissionServices extends CallerServices {
 }
 
 /**
- * Admits a request that a worker let pass before its decision, and which then came to another worker because the
- * first had ended. Never rejects. The id is the first's, so the request has one entry in Redis; the key's bucket may
- * give a second token.
+ * Admits a request a second time: a worker let it pass before its decision and then ended, so that it came to
+ * another worker. The request keeps its id, so Redis has one entry for it, but the key's bucket may give a second
+ * token. Never rejects.
  */
 export type AdmitAgain = (lost: AwaitedRequest, request: IncomingRequest) => Promise<Decision>;
 
@@ -136,7 +136,8 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
     const decision = await decisionPromise;
     if (decision.kind === "refused") return decision;
     if (LOCAL_ENDPOINTS.has(endpoint.name)) return answer(services, parsed, decision.admission);
-    // The request never continues. If its admission failed (grace period), Redis may still execute it.
+    // If Envoy does not read the verdict, the request never continues. Its entry must then be removed from Redis,
+    // even after an admission in the grace period: Redis may still execute the call that it did not answer.
     undoIfUnread(call, () => services.abandon(decision.admission));
     return formatAdmitted(decision.admission);
   };
@@ -154,7 +155,10 @@ function undoIfUnread(call: CallState, undo: () => void): void {
   else call.onUnread = undo;
 }
 
-/** Responds here and not in ext_proc, because Envoy would read the whole body before calling ext_proc. */
+/**
+ * Answers a request for a local endpoint already in ext_authz, because Envoy reads the whole body before it calls
+ * ext_proc.
+ */
 async function answer(
   { localEndpoints, logger, protocols }: AdmissionServices,
   { request, requestId }: ParsedRequest,

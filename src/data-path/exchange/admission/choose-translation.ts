@@ -1,4 +1,7 @@
-/** Chooses how a client's request reaches its model's upstream, or the client's error if it cannot. */
+/**
+ * Chooses the translation between a client's protocol and the protocol of the model's upstream. Throws the client's
+ * error if there is none.
+ */
 import type { Model } from "../../catalog/catalog.ts";
 import { GatewayError } from "../../../shared/contract/errors.ts";
 import type { EndpointName } from "../../../shared/contract/endpoints.ts";

@@ -5,11 +5,11 @@
  *
  * Only used if nothing but speed depends on it: the request goes through ext_proc on this same worker, its body is
  * small enough for Envoy to buffer it anyway, and the key's last request here was admitted and left enough requests
- * for all of its undecided ones. A wrong guess is still rejected, one step later.
+ * for all of its undecided ones. If Redis rejects such a request, its client gets the same error, one step later.
  *
- * A request whose client disconnects before ext_proc has begun may leave a decision, which is kept until the request
- * must be over. Memory for decisions is therefore shared: no key or organization has more than a fraction of what is free,
- * and abandoned decisions of one key neither block other keys nor reduce the key's own limit once they are made.
+ * If a client disconnects before ext_proc begins, the decision stays in memory until the request must be over. To
+ * bound this memory, each key and each organization may use only a fraction of the free entries. Abandoned decisions
+ * of one key do not block other keys, and once decided they do not reduce the key's own limit.
  */
 import type { Caller } from "../../auth/key-directory.ts";
 import type { Clock } from "../../../shared/time/clock.ts";
@@ -53,12 +53,9 @@ const NOTHING_LEARNED: Learned = { rate: null, atMs: 0 };
  * bodies come").
  */
 const MAX_BODY_BYTES = 128 * 1024;
-/** About 2 kB each. Beyond this number ext_authz waits. */
+/** Maximum number of entries, about 2 kB each. Beyond it, ext_authz waits for the decision. */
 const MAX_AWAITED = 10_000;
-/**
- * Fraction of the free entries that one key or organization may use. Some always remain for the next, while a single
- * key can use as many as it needs.
- */
+/** Fraction of the free entries that one key or organization may use, so that some always remain for others. */
 const KEY_SHARE = 1 / 16;
 const ORGANIZATION_SHARE = 1 / 4;
 /** An entry of this age is abandoned: Envoy gives a request and its body a minute. */

@@ -21,7 +21,7 @@ export interface EndpointMatch {
   readonly resource: string | null;
 }
 
-/** Envoy itself responds here; this entry only gives other methods their 405. */
+/** Envoy itself answers probes. This entry exists only so that other methods get 405. */
 const PROBE: Endpoint = { name: "unknown", protocol: "chat", isMetered: false, methods: ["GET", "HEAD"] };
 const UNKNOWN: Endpoint = { name: "unknown", protocol: "chat", isMetered: false, methods: [] };
 const UNKNOWN_MESSAGES: Endpoint = { ...UNKNOWN, protocol: "messages" };

@@ -42,7 +42,10 @@ export function dropCaller({ directory, tokenCallers }: CallerServices, caller: 
   else tokenCallers?.remove(caller);
 }
 
-/** A token's key belongs to its user and is rejected without that user; other keys keep working without theirs. */
+/**
+ * Rejects a token whose user no longer exists, because a token's key belongs to its user. An API key works without
+ * its user.
+ */
 export function requireUser(services: CallerServices, caller: Caller, { user }: KnownKeyResult): void {
   if (caller.userId === null || caller.userId === user?.id) return;
   dropCaller(services, caller);

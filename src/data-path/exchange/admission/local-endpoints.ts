@@ -124,7 +124,10 @@ async function requestStatus({ store }: LocalEndpointServices, admission: Admiss
   return organization?.hideAmounts === false ? status : withoutAmounts(status);
 }
 
-/** Requests that one call looks through: a key may call as often as its rate limit allows, which takes Redis half a millisecond. */
+/**
+ * Maximum number of requests that one call examines. This takes Redis half a millisecond, and a key may call as
+ * often as its rate limit allows.
+ */
 const MAX_EXAMINED = 400;
 
 async function requestList({ store }: LocalEndpointServices, admission: Admission, query: URLSearchParams) {

@@ -1,4 +1,4 @@
-/** Reads a request's line and headers, before its body: what an admission decides by. */
+/** Reads the request line and the headers. An admission decides by these, before the body arrives. */
 import { GatewayError } from "../../../shared/contract/errors.ts";
 import { TAGS_HEADER } from "../../../shared/contract/header-names.ts";
 import { scrub } from "../../../shared/text/scrub.ts";
@@ -30,7 +30,7 @@ export interface ParsedRequest {
   readonly match: EndpointMatch;
   readonly protocol: ProtocolName;
   readonly route: string;
-  /** The request goes upstream unless it is rejected. */
+  /** True for calls that cost money: they go upstream unless they are rejected. */
   readonly isMetered: boolean;
   readonly startMs: number;
 }
@@ -65,7 +65,7 @@ export function bodyBytesOf({ request, isMetered }: ParsedRequest): number | nul
   return isMetered ? declaredBytes(request) : null;
 }
 
-/** Typical of text. Longer bodies may be images; they are counted when they have arrived. */
+/** Typical of text. A longer body may contain images, so it is only counted once it has arrived. */
 const BYTES_PER_TOKEN = 4;
 const MAX_BYTES_OF_TEXT = 65_536;
 

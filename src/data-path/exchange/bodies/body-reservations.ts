@@ -9,8 +9,8 @@ import { createDeferred } from "../../../shared/event-loop/deferred.ts";
 import type { BodyOwner } from "./body-owner.ts";
 
 /**
- * Smaller bodies are counted as they arrive. Also the most that Envoy may buffer of a waiting body, and the size that
- * a waiting body counts for.
+ * Bodies from this size on are reserved; smaller ones are counted as they arrive. A waiting body counts for this
+ * size, and Envoy may buffer this much of it.
  */
 export const LARGE_BYTES = 2 * 1024 ** 2;
 /** Fractions of an owner's share for large bodies: for arriving ones, and for arriving and waiting ones together. */
@@ -33,7 +33,10 @@ interface Waiting {
 export interface BodyReservation {
   /** Bytes counted for the body now. */
   readonly bytes: number;
-  /** Resolves when all of the body fits. Rejects with GatewayError 429 `buffer_limit_exceeded` on timeout. */
+  /**
+   * Undefined if the body may arrive now. Otherwise resolves once all of it fits, and rejects with GatewayError 429
+   * `buffer_limit_exceeded` on timeout.
+   */
   readonly turn: Promise<void> | undefined;
   /** Stops waiting; counted bytes stay counted. */
   readonly stopWaiting: () => void;
@@ -101,7 +104,7 @@ export class BodyReservations {
     if (index !== -1) this.#waiting.splice(index, 1);
   }
 
-  /** Starts bodies; those of one key in their order of arrival. */
+  /** Starts the waiting bodies that fit. Bodies of one key start in their order of arrival. */
   #next(): void {
     const blockedKeys = new Set<string>();
     for (const { owner, bytes, begin } of this.#waiting.slice()) {
@@ -111,7 +114,10 @@ export class BodyReservations {
     }
   }
 
-  /** One body of an organization is always accepted, because waiting bodies would otherwise wait for each other. */
+  /**
+   * Reserves a body's memory if it fits. Always accepts one body per organization, because waiting bodies would
+   * otherwise wait for each other.
+   */
   #tryTake(owner: BodyOwner, bytes: number): boolean {
     const waiting = this.#waiting.filter((one) => one.owner.organizationId === owner.organizationId);
     try {

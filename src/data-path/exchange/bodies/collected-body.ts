@@ -127,7 +127,7 @@ export class CollectedBody {
     if (this.#byteLength === 0) {
       this.#memory = piece;
     } else {
-      // Always so after the first piece, whose memory must not be written to.
+      // Always true for the second piece, because the memory of the first one must not be written to.
       if (byteLength > this.#memory.byteLength) {
         const grown = Buffer.allocUnsafeSlow(2 * byteLength);
         grown.set(this.#memory.subarray(0, this.#byteLength));

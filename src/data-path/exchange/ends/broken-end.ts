@@ -7,7 +7,7 @@ import { GUARDRAIL_DETAILS } from "../../../shared/contract/guardrail.ts";
 import type { ClientResult } from "../../request-log/line.ts";
 import type { ReportedEnd } from "./reported-ends.ts";
 
-/** The end of an exchange that was not ended here. */
+/** Result of an exchange whose end the gateway did not decide. */
 export interface BrokenEnd {
   readonly result: ClientResult;
   /** The error that the client got; null if the client left or if that is unknown. */
@@ -62,7 +62,7 @@ export function describeBrokenEnd(end: ReportedEnd | null, streamedBytes = 0): B
   const isUpstreamSilent = status === 200 && cause.startsWith(SILENCE) && streamedBytes <= MAX_UNREAD_BYTES;
   if (isUpstreamSilent) return failed("upstream_timeout", status, cause);
   const cut = CUT_RESPONSES.find(([prefix]) => cause.startsWith(prefix))?.[1];
-  // No event in the stream reported the error: the client has a 200 and no end.
+  // The stream contained no error event: the client got status 200 and an incomplete response.
   return cut === undefined ? { result: CLIENT_DISCONNECTED, error: null, cause } : failed(cut, 200, cause);
 }
 

@@ -18,7 +18,10 @@ export interface ReportedEnd {
 }
 
 const KIND = "request_ended";
-/** Envoy writes its entry before it ends the call; the rest allows for the way from another worker. */
+/**
+ * Envoy writes its entry before it ends the call. The rest of this time is for forwarding the entry between
+ * workers.
+ */
 const REPORTED_WITHIN_MS = 500;
 
 export class ReportedEnds {

@@ -25,7 +25,7 @@ export class RequestTimer {
     return performance.now() - this.#startedMs;
   }
 
-  /** Exact, while the record's value is rounded. */
+  /** Not rounded, unlike the value in the record. */
   get firstTokenMs(): number | null {
     return this.#reached.firstTokenMs;
   }

@@ -50,7 +50,7 @@ export const HEADERS_NOT_FOR_UPSTREAMS = [
   INCLUDE_COST_HEADER,
 ];
 
-/** The same, by prefix. */
+/** Prefixes of further headers that the upstream's cluster in Envoy removes. */
 export const PREFIXES_NOT_FOR_UPSTREAMS = [
   "x-stainless-",
   "x-amz-",

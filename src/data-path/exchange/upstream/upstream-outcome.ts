@@ -31,7 +31,7 @@ const NOT_CONNECTED = [
 ];
 const OVERFLOW = "upstream_reset_before_response_started{overflow";
 const MISCONFIGURED = ["cluster_not_found", "route_not_found", "maintenance_mode"];
-/** The body is within the rendered limit, which was checked here; an operator's own limit may be lower. */
+/** Envoy rejected the body by an operator's own limit: the rendered limit was checked before. */
 const TOO_LARGE = "request_payload_too_large";
 const TIMED_OUT = [
   "response_timeout",

@@ -16,9 +16,9 @@ const NOTHING: readonly Header[] = [];
 const FIRST_ALERT_PERCENT = 90n;
 
 /**
- * Formats headers of the cap with the least left, if any of the request's caps is past its first alert, or
- * always if the organization enables that. For hidden amounts only a percentage. Ignores budgets, since they
- * reject nothing. Based on the spend at admission.
+ * Formats the headers of the cap with the smallest remaining amount. Returns none while all caps are below their
+ * first alert, unless the organization has enabled them for every response. If amounts are hidden, the headers have
+ * only a percentage. Budgets are ignored, since they reject nothing. The spend is that of the admission.
  */
 export function formatHeadroom(result: KnownKeyResult): readonly Header[] {
   const { organization, day, caps } = result;

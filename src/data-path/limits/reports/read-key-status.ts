@@ -11,11 +11,11 @@ export type KeyStatusStore = Pick<
 export interface StatusKey {
   readonly organizationId: string;
   readonly keyId: string;
-  /** In the form of `owner-ids.ts`: those that its requests count for. */
+  /** User and group that the key's requests count for, in the form of `owner-ids.ts`. */
   readonly owners: string;
 }
 
-/** Null: key or organization does not exist. @param rate Level of the key's bucket of requests. */
+/** Returns null if the key or its organization does not exist. @param rate Level of the key's bucket of requests. */
 export async function readKeyStatus(
   store: KeyStatusStore,
   of: StatusKey,

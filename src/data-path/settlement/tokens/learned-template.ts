@@ -26,7 +26,7 @@ export interface ExceededTemplate {
   readonly tokens: number;
 }
 
-/** In longer bodies and texts their own tokens hide the template's. */
+/** Only bodies and texts up to this size are used: in longer ones, the text's own tokens hide the template's. */
 export const SHORT_BYTES = 1_024;
 /** Maximum; a larger overhead is a prompt added by the upstream, or nonsense. */
 const MAX_TOKENS = 131_072;
@@ -52,7 +52,7 @@ interface Shown {
 export class LearnedTemplate {
   readonly #own = new Map<string, Shown>();
   readonly #shared = createShown();
-  /** By whether there were tools. */
+  /** Keyed by whether the prompt had tools. */
   readonly #exceeded = new Map<boolean, ExceededTemplate>();
 
   /** @param tokensPerByte Learned for this model: the body's own tokens are subtracted. */
@@ -85,7 +85,10 @@ export class LearnedTemplate {
     return own === undefined ? shared : Math.max(shared, maximumOf(own, hasTools).at(nowMs));
   }
 
-  /** Adds the template to the tokens of a prompt's text; returns just these if nothing was learned. */
+  /**
+   * Adds the chat template's tokens to those of a prompt's text. Returns the text's tokens unchanged if nothing was
+   * learned.
+   */
   addTo(textTokens: number, textBytes: number, organizationId: string, tokensPerByte: number): number {
     const own = this.#own.get(organizationId)?.mean;
     const mean = own === undefined || own.requests === 0 ? this.#shared.mean : own;

@@ -26,7 +26,10 @@ const INITIAL_RATIO = 0.25;
 const MIN_RATIO = 0.02;
 const MAX_RATIO = 1;
 const MAX_OVERHEAD_TOKENS = 4_096;
-/** Minimum size in the weights: otherwise a body of a few bytes would outweigh everything. */
+/**
+ * Weights treat smaller bodies as bodies of this size, because a body of a few bytes would otherwise outweigh all
+ * others.
+ */
 const MIN_BYTES = 64;
 /** Prior before any request: requests of these sizes with the initial ratio … */
 const PRIOR_BYTES = [256, 4_096, 16_384];
@@ -78,7 +81,7 @@ export class LearnedTokens {
     return meanRatio(this.#sumsOf(organizationId));
   }
 
-  /** Returns the minimum tokens of a text, which may have a fraction. */
+  /** Returns a lower bound for the tokens of a text with this many bytes. It may have a fraction. */
   fewestOf(organizationId: string, bytes: number): number {
     return bytes * this.#fewestPerByte.of(organizationId);
   }

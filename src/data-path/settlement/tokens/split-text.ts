@@ -1,6 +1,6 @@
 /**
- * Limit of a piece: the time of byte-pair merging grows with the square of a word's length, and would reach
- * minutes.
+ * Maximum length of a piece. The time of byte-pair merging grows with the square of a word's length, so that of a
+ * very long word would reach minutes.
  */
 const MAX_PIECE_CHARACTERS = 512;
 const WHITESPACE = /\s/;

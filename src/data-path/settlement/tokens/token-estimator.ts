@@ -38,7 +38,10 @@ export interface ExceededOverhead extends ExceededTemplate {
   readonly model: string;
 }
 
-/** True of most servers; a server that splits text more finely than tokens lowers it. */
+/**
+ * Initial minimum of tokens per delta. Most servers send at least one token per delta; a server that splits text
+ * more finely lowers the minimum.
+ */
 const FEWEST_PER_DELTA = 1;
 
 interface LearnedModel {

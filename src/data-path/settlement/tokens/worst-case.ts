@@ -55,7 +55,7 @@ interface WorstCaseInput extends LargestPrompt {
 
 type Overheads = Pick<TokenEstimator, "overheadTokens">;
 
-/** Above every cap, and within the range that Redis counts exactly, whatever a batch requests. */
+/** Bound of a worst case: above every cap, and small enough that Redis counts it exactly. */
 const MAX_HOLD_MICROCENTS = 2n ** 53n;
 /** Minimum output limit after lowering, in addition to the thinking budget. */
 const MIN_ANSWER_TOKENS = 256;

@@ -35,7 +35,10 @@ import { storeOf } from "../run.ts";
 
 /** Maximum of the badge: 100 stands for "many". */
 const COUNTED_UNREAD = 100;
-/** Four scopes with two amounts for each of four periods, and the thresholds of each amount. */
+/**
+ * Maximum number of alerts in a message: four scopes, four periods, two amounts each, and the thresholds of each
+ * amount.
+ */
 const MAX_IN_A_MESSAGE = 4 * 2 * 4 * (MAX_ALERTS + 1);
 const SCAN_ENTRIES = 500;
 const MAX_SCANNED = 20_000;

@@ -99,7 +99,7 @@ export const createDeliveryStore = storeOf<DeliveryStore>({
     const key = emailCountKey(organizationId);
     await client.set(key, "0", "PX", HOUR_MS, "NX");
     if ((await client.incr(key)) <= maxPerHour) return 0;
-    // -1 and -2: it ended between the two calls, or lost its expiry in a failover in between.
+    // -2: the hour ended between the two calls. -1: the count lost its expiry in a failover.
     const remainingMs = await client.pttl(key);
     if (remainingMs === -1) await client.pexpire(key, HOUR_MS);
     return Math.max(1, remainingMs);

@@ -86,7 +86,7 @@ for position, text in ipairs(totals) do
   totals[position] = tonumber(text)
 end
 if record.state ~= 'open' and not final then
-  -- Another worker has closed it and its owner may never return: keep the best estimate.
+  -- Another worker has closed the request, and its owner may never return: keep the best estimate.
   for position, figure in pairs(parse_estimate(estimate) or {}) do
     totals[position] = math.max(totals[position], figure)
   end
@@ -166,7 +166,7 @@ if taken_tokens then
 -- @row token-count list position
     local output = own_output
     if reserved ~= '0' then
-      -- Reserved tokens stay taken until the end.
+      -- Until the final charge, at least the reserved tokens count as taken.
       shared_output = final and tonumber(used_output) or math.max(tonumber(used_output), tonumber(reserved))
       output = shared_output - tonumber(taken_or_reserved ~= '' and taken_or_reserved or reserved)
     end
@@ -187,7 +187,7 @@ if final then
   redis.call('ZREM', open_requests, request_id)
   redis.call('ZREM', inflight, request_id)
 elseif record.reaped and not open then
-  -- Same entry as the worker that closed it would have written, had it known this.
+  -- Writes the entry that the closing worker would have written with these figures.
   local listed_price = price ~= '' and price or record.price
   set('entry', add_recent(recent, record.entry, request_id, reaped_entry(record, totals, listed_price)))
 elseif not exists then

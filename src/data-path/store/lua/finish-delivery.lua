@@ -49,7 +49,7 @@ elseif outcome == 'done' then
   for position = FIRST_COURIER, #KEYS do
     local cursor = redis.call('HGET', KEYS[position], 'cursor')
     if not cursor then
-      -- The attempt has done nothing yet.
+      -- This channel has no cursor yet, so it may still need every entry.
       return { 'recorded' }
     end
     first = is_before(cursor, first) and cursor or first

@@ -66,8 +66,9 @@ if strict and worst_text == '' then
 end
 local worst = strict and tonumber(worst_text) or 0
 
--- A slot ends when its record is closed, not at its deadline. Abandoned requests are removed before one of them causes
--- a rejection; admissions keep them few. The request's own entry does not count against it.
+-- A slot is released when its record is closed, not at its deadline. Abandoned requests are removed here before
+-- they can cause a rejection; admissions remove some as well, so they are few. The request's own entry does not
+-- count against it.
 local MAX_ABANDONED = 10000
 local function has_free_slot(max_concurrent)
   local own = redis.call('ZSCORE', inflight, request_id) and 1 or 0
@@ -83,7 +84,7 @@ if max_concurrent and not has_free_slot(max_concurrent) then
   return { 'concurrency_limited', max_concurrent_text }
 end
 
--- Few requests belong to a session with a cap.
+-- Only read if the request belongs to a session with a cap, which few do.
 local session, session_uncapped = nil, ''
 if session_name ~= '' and is_session_capped then
 -- @include sessions.lua
@@ -93,8 +94,8 @@ end
 
 local counted = counted_periods(windows_text, seeding_text)
 
--- Returns the cap to report of those that reject the request: with strict caps the one with the least left. Sums
--- beyond 2^53 are inexact, but then exceed any cap (9 * 10^15 at most).
+-- Returns the cap to report among those that reject the request: with strict caps the one with the smallest
+-- remaining amount. Sums beyond 2^53 are inexact, but then exceed any cap (9 * 10^15 at most).
 local function find_refusing(caps)
   local reached, named = {}, nil
   for _, cap in ipairs(caps) do
@@ -132,7 +133,7 @@ if session or owners ~= '' or (key[1] or '') ~= '' or (of_organization[1] or '')
       and redis.call('HGET', sibling(organization, named.subject), 'name') or ''
 -- @include thresholds.lua
     local fired = fire_alerts(organization, key_record, key_id, owners, windows_of(number, month))
-    -- '1': hide the figures from clients.
+    -- '1' if the organization hides the figures from clients.
     local amounts_hidden = redis.call('HGET', organization, 'hide_amounts') or ''
     return { named.scope .. '_cap_reached', named.spent, named.held, integer(named.cents), named.period, integer(named.raised),
       name, amounts_hidden, fired }

@@ -25,7 +25,7 @@
 -- @input
 local FIRST_FIELD, FIRST_MONTH = FIRST_FURTHER_ARGUMENT, FIRST_FURTHER_KEY
 
--- Spend of months expires; the total never does.
+-- Returns whether the organization has any spend. The spend of months expires, the total never does.
 local function has_spend()
   if redis.call('ZCARD', open_requests) > 0 or redis.call('HEXISTS', sibling(organization, 'spend:total'), 'organization') == 1 then
     return true

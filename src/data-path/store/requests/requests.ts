@@ -46,9 +46,12 @@ import { storeOf } from "../run.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 import { listOf } from "../redis/row-layouts.ts";
 
-/** Keeps one script under a millisecond, so that admissions of other organizations need not wait. */
+/**
+ * Requests per call of a script. Keeps a call under a millisecond, because other organizations' admissions wait for
+ * it.
+ */
 const BATCH = 100;
-/** Larger, because deleting takes a fifth of the time. */
+/** Requests per deletion. Larger than `BATCH`, because deleting takes a fifth of the time. */
 const DELETE_BATCH = 500;
 /** Stands in for key names of a deleted record; the script does not use them. */
 const NO_RECORD = { keyId: "", month: "", day: "" };

@@ -10,7 +10,7 @@ import { tryParseJsonText } from "../json/parse-json-text.ts";
 import { CALL_PREFIX, MAX_CARRIED_BYTES, packText, type ReasoningUnpacker } from "./carried-reasoning.ts";
 import type { CallCarrierPart, CallFields, CarriedCall } from "./parts.ts";
 
-/** Returns null if the call has no such fields. */
+/** Reads the fields that a server requires back with a call. Returns null if the call has none. */
 export function readCallFields(call: JsonObject): CallFields | null {
   const { extra_content: extra, provider_specific_fields: specific } = call;
   if (!isJsonObject(extra) && !isJsonObject(specific)) return null;
@@ -34,7 +34,7 @@ export function readMessageFields(message: JsonObject): CallFields | null {
   });
 }
 
-/** Returns null if the data exceeds the carrier limit. */
+/** Packs a call's fields. Returns null if they exceed the carrier limit. */
 export function packCall({ model, callId, fields, details, blocks }: CarriedCall): string | null {
   const bytes = Buffer.from(formatJson({ model, call: callId, fields, details, blocks }), "utf8");
   return bytes.byteLength > MAX_CARRIED_BYTES ? null : packText(CALL_PREFIX, bytes);

@@ -63,7 +63,8 @@ export class ReasoningUnpacker {
     if (!signature.startsWith(prefix) || signature.length > MAX_SIGNATURE_CHARACTERS) return "";
     if (this.#remainingBytes <= 0) return "";
     const bytes = inflate(signature.slice(prefix.length), Math.min(MAX_CARRIED_BYTES, this.#remainingBytes));
-    // The size of a damaged one is unknown, so charge the maximum; a small one still costs a call into zlib.
+    // The size of damaged data is unknown, so it is charged with the maximum. Even small data has a minimum charge,
+    // because it costs a call of zlib.
     this.#remainingBytes -= Math.max(bytes?.byteLength ?? MAX_CARRIED_BYTES, MIN_COST_BYTES);
     return bytes === null ? "" : decode(bytes);
   }

@@ -4,7 +4,7 @@ import { addVisibleBytes } from "../visible-bytes.ts";
 import { PARAGRAPH, type AssistantPart, type ParsedMessage, type UserPart } from "./parts.ts";
 import type { ParsedRequest } from "./parsed-request.ts";
 
-/** Measures the upstream's prompt from above, see `PromptSize`. */
+/** Computes an upper bound of the upstream's prompt, see `PromptSize`. */
 export function measurePrompt(request: ParsedRequest): PromptSize {
   const { system, messages, tools, responseFormat } = request;
   let textBytes = Buffer.byteLength(system);

@@ -99,7 +99,10 @@ export type Turn =
   | { readonly role: "assistant"; readonly parts: AssistantPart[] }
   | { readonly role: "system"; readonly text: string };
 
-/** Returns whether an assistant message with these parts is no turn; its carriers belong to the next one. */
+/**
+ * Returns whether an assistant message has only gaps and carriers. It is then no turn, and its carriers belong to
+ * the next one.
+ */
 export function isNoTurn(parts: readonly AssistantPart[]): boolean {
   return parts.every(({ kind }) => kind === "gap" || kind === "call_carrier");
 }

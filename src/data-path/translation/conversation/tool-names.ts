@@ -30,7 +30,10 @@ export class ToolNames {
     return this.#originals.get(name) ?? this.#findMarked(name) ?? name;
   }
 
-  /** gpt-oss: `get<|channel|>commentary`, `<|channel|>commentary to=functions.get`. Kimi: `functions.get:0`. */
+  /**
+   * Finds the declared name in a name with a server's marks around it. gpt-oss writes `get<|channel|>commentary`
+   * and `<|channel|>commentary to=functions.get`, Kimi `functions.get:0`.
+   */
   #findMarked(name: string): string | undefined {
     for (const marked of name.split(/<\|[^|]*\|?>?|\s+/u)) {
       const part = marked.replace(/^to=/u, "");

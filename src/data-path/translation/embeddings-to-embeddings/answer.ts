@@ -46,7 +46,7 @@ export class EmbeddingsAnswer implements Answer {
     return { bytes: Buffer.from(text, "utf8"), final: true, failed: null };
   }
 
-  /** Never called for data: an event stream in answer to a request without one is rejected earlier. */
+  /** Embeddings are never streamed: an event stream from the upstream is rejected before this is called with data. */
   push(): AnswerOutput {
     return NOTHING;
   }

@@ -8,9 +8,9 @@
 export const MAX_NESTING = 512;
 
 export interface JsonBounds {
-  /** Objects, arrays, strings and member names, each of which takes memory of its own. */
+  /** Maximum number of objects, arrays, strings and member names. Each takes memory of its own. */
   readonly nodes: number;
-  /** Commas, which bound the number of numbers. Many more of them are allowed. */
+  /** Maximum number of commas, which bounds the number of numbers. Much larger than `nodes`. */
   readonly commas: number;
 }
 
@@ -23,7 +23,7 @@ export const ANSWER_BOUNDS: JsonBounds = { nodes: 1_000_000, commas: 4_000_000 }
 /** For a text that is not parsed. */
 export const NESTING_ONLY: JsonBounds = { nodes: Infinity, commas: Infinity };
 
-/** Integers beyond 2^53; each one is searched, marked and converted to a bigint. */
+/** Maximum number of integers beyond 2^53. Each must be found, marked and converted to a bigint. */
 export const MAX_LONG_INTEGERS = 100_000;
 
 /** A text exceeds a bound. */

@@ -17,8 +17,8 @@ export interface EventReader {
 }
 
 /**
- * Feeds a stream to its reader event by event, so that a form learned from one event applies to the next. Recognized
- * events are read without splitting them into lines.
+ * Splits a stream into events and gives them to the reader one by one, so that a form learned from one event
+ * applies to the next. Events of a known form are not split into lines.
  */
 export function feedEvents(chunk: Uint8Array, reader: EventReader): void {
   const bytes = asBuffer(chunk);

@@ -46,7 +46,7 @@ export class Http2Listener {
     });
     server.on("session", (session) => this.#addSession(session));
     server.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
-      // Draining does not wait for the others.
+      // Draining does not wait for lasting calls, so they are not counted.
       if (!LASTING_CALLS.has(headers[":path"])) this.#countStream(stream);
       this.#notice.onCall(headers[":path"]);
     });

@@ -101,7 +101,8 @@ function addMethod<Request, Response>(
 
 function addProcess(server: Server, handlers: EnvoyHandlers): void {
   addMethod(server, "bidi", PROCESS, (call: ServerDuplexStream<ProcessingRequest, ProcessingResponse>) => {
-    // Not destroy(): grpc-js sends the status of an error event after what was written before it.
+    // Emits an error instead of calling destroy(): grpc-js then sends the error's status after everything written
+    // before.
     const endWithError = (reason: string) => call.emit("error", { code: status.ABORTED, details: reason });
     const ledger = new ReplyLedger(
       {

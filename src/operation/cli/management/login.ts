@@ -17,7 +17,7 @@ import { deleteLogin, storeLogin, type StoredLogin, loginFile, readStoredLogin }
 import { signInByBrowser } from "./oidc-login.ts";
 import { addCommands, addExamples, type GlobalCommandRow } from "./management-command.ts";
 
-/** Longer input is not a token. */
+/** Maximum length of the input that is read as a token. */
 const MAX_INPUT_CHARACTERS = 4_096;
 /** Statuses of an unknown session. */
 const OVER: ReadonlySet<number> = new Set([401, 404]);

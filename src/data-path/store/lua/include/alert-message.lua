@@ -20,7 +20,8 @@ local function write_message(list, outbox, message)
   redis.call('XADD', outbox, 'MAXLEN', '~', OUTBOX_ENTRIES, '*', unpack(entry))
 end
 
--- Wakes the delivery. Only hastens the sweep: a user that may not publish must not lose the charge that fired the alert.
+-- Wakes the delivery. The sweep would find the message later as well, so an error is ignored: if the Redis user may
+-- not publish, the charge that fired the alert must not fail.
 local function announce_message(organization)
   redis.pcall('PUBLISH', 'igw:alerts', string.match(organization, '{(.-)}'))
 end

@@ -2,7 +2,7 @@
 -- cap: scope, subject, period, cents, cents as text, raised cents, spend, and the reserved amount ('0' unless caps are
 -- strict). `number`: of the day.
 local function create_cap_reader(organization, number, month, now_ms, strict, visit)
-  -- The windows of the day, once a cap of another period than the month needs them.
+  -- Windows of the day; computed for the first cap whose period is not the month.
   local windows
   return function(scope, subject, limits, raises)
     for period, kind, text in string.gmatch(limits, '(%a+) (%a+) (%d+)') do

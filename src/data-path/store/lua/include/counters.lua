@@ -21,7 +21,7 @@ end
 -- Changes the counters of these subjects in one window, see move_windows. Returns the sums in the order of the subjects.
 local function move_window(organization, period, window, subjects, prefix, text, expires_at_ms)
   local spend = sibling(organization, 'spend:' .. window)
-  -- With room for organization and key, which a list without takes more time to make than to fill.
+  -- Created with two elements, for organization and key: growing an empty list takes longer than filling it.
   local sums = { false, false }
   for position = 1, #subjects do
     sums[position] = redis.call('HINCRBY', spend, prefix .. subjects[position], text)
@@ -60,7 +60,7 @@ end
 -- spend's usage row, see usage_row. Returns the result of move_windows.
 local function move_spend(organization, windows, seeding, day, subjects, row, text, expires_at_ms)
   local sums = move_windows(organization, day, counted_periods(windows, seeding), subjects, '', text, expires_at_ms)
-  -- Seeding only adds spend from before it started.
+  -- Counted for seed-windows.lua, which must only add spend from before seeding started.
   if (seeding or '') ~= '' then
     for period in string.gmatch(seeding, '(%a+)=') do
       redis.call('HINCRBY', sibling(organization, 'window-seed:' .. period), day .. ' ' .. row, text)

@@ -1,5 +1,6 @@
--- Returns whether a request's currency is no longer its organization's; the currency can only change if Redis has
--- nothing of the request. `billed_in`: false without an organization; `currency`: '' if unknown.
+-- Returns whether the organization's currency has changed since the request. This is only possible while Redis has
+-- no trace of the request. `billed_in`: the organization's currency, false without an organization; `currency`: the
+-- request's, '' if unknown.
 local function is_other_currency(billed_in, currency)
   return currency ~= '' and billed_in and billed_in ~= currency
 end

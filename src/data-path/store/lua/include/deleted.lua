@@ -1,7 +1,7 @@
 -- Number of deleted keys, users and groups of an organization whose records are kept until they expire, newest first.
 local MAX_DELETED = 10000
 
--- Deletes the record of older ones at once: their figures then have no name.
+-- Deletes older records at once, so that their figures no longer have a name.
 local function bound_deleted(record, expires_at_ms)
   local prefix, name = string.match(record, '^(igw:{[^}]*}:)(.+)$')
   local list = prefix .. 'deleted'

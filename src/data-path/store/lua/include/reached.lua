@@ -1,9 +1,9 @@
--- Quick check whether an alert may fire. It runs at each charge and nearly always says no, so it only compares, and
--- answers yes if unsure. thresholds.lua decides what fires.
+-- Quick check whether an alert may fire. It runs at each charge and nearly always finds none, so it only compares,
+-- and treats unclear cases as a possible alert. thresholds.lua decides what fires.
 
--- Returns whether limits like "day cap 500,week budget 2000@50/75" are far: below their first own alert, or below 80 % of
--- a budget, 90 % of a cap. Ignores increases, which only make caps higher. `sums`: spend by period and place, see
--- move_windows; empty if nothing changed.
+-- Returns whether spend is below the first alert of each limit in a text like "day cap 500,week budget 2000@50/75".
+-- A limit without own percentages first alerts at 80 % of a budget or 90 % of a cap. Ignores temporary increases,
+-- which only make caps higher. `sums`: spend by period and place, see move_windows; empty if nothing changed.
 local function are_rows_far(text, sums, place)
   for period, kind, cents, own, first in string.gmatch(text or '', '(%a+) (%a+) (%d+)(@?)(%d*)') do
     local spent = sums[period] and sums[period][place]
@@ -15,8 +15,8 @@ local function are_rows_far(text, sums, place)
   return true
 end
 
--- Returns whether no alert can fire. `of_organization`: its limits, and its limits for members without a group or of a
--- deleted one. The sums of a request's user and group are from place 3 on.
+-- Returns whether no alert can fire. `of_organization`: the organization's limits, and its limits for members whose
+-- group is missing or deleted. In `sums`, the request's user and group follow from place 3 on.
 local function are_alerts_far(organization, of_organization, key_record, owners, sums)
   if not are_rows_far(of_organization[1], sums, 1) or not are_rows_far(redis.call('HGET', key_record, 'limits'), sums, 2) then
     return false

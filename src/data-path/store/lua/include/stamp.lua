@@ -51,7 +51,8 @@ local function settings_version_of(key_version, key_stamp, organization_version,
   return key_version .. ' ' .. (key_stamp or '') .. ' ' .. organization_version .. ' ' .. (organization_stamp or '')
 end
 
--- Returns the suffix for the key's user or group; '' for none. Contains the id, since a key can change its owner.
+-- Returns the part of the settings version for the key's user or group; '' for none. Contains the id, since a key
+-- can change its owner.
 local function owner_versions(id, version, stamp)
   return version and ' ' .. id .. ' ' .. version .. ' ' .. (stamp or '') or ''
 end

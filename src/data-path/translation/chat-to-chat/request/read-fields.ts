@@ -15,7 +15,7 @@ import {
 import { TIER_FIELDS } from "../../../../shared/usage/service-tiers.ts";
 import { nameServiceTier } from "../../../../shared/usage/service-tiers.ts";
 
-/** The fields of a chat completion request that the gateway needs; the others are between client and upstream. */
+/** Fields of a chat completion request that the gateway reads. All other fields pass to the upstream unread. */
 export interface ChatFields {
   readonly messages: readonly Readonly<Record<string, unknown>>[];
   readonly stream: boolean;

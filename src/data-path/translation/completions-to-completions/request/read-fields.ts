@@ -11,7 +11,7 @@ import {
   readStreamOptions,
 } from "../../openai/request-fields.ts";
 
-/** The fields of a completion request that the gateway needs; the others are between client and upstream. */
+/** Fields of a completion request that the gateway reads. All other fields pass to the upstream unread. */
 export interface CompletionsFields {
   readonly stream: boolean;
   readonly streamOptions: JsonObject | null;

@@ -71,7 +71,7 @@ function convertReasoning(reasoning: AnswerPiece["reasoning"], settings: AnswerS
   return [{ type: "thinking", thinking: isOmitted ? "" : reasoning.text, signature: signature.end() }];
 }
 
-/** Belongs before the text: clients take the last block for the answer. */
+/** Must precede the text, because clients take the last block for the answer. */
 function convertSignature(data: string | null): ContentBlock[] {
   return data === null ? [] : [{ type: "redacted_thinking", data }];
 }

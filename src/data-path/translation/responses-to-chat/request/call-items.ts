@@ -57,7 +57,10 @@ function readOutput(output: unknown): unknown {
   return parts;
 }
 
-/** A list of images has few structural characters; a text with millions of values is not parsed to find out. */
+/**
+ * Returns whether the text may be a short list of parts. Has few structural characters then; a text with more is
+ * not parsed to find out.
+ */
 function isOfFewParts(text: string): boolean {
   const structure = /[{[,]/gu;
   let count = 0;

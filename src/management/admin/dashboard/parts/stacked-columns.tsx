@@ -101,7 +101,7 @@ function drawColumns(props: StackedColumnsProps, { width, height }: Area): Drawi
   };
 }
 
-/** Lists title, sum, parts, and the previous period. */
+/** Lists the lines of a column's tooltip: title, sum, parts, and the sum in the previous period. */
 function describeColumn({ columns, series, before, format }: StackedColumnsProps, index: number): SpotLine[] {
   const total = series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0);
   const parts = series.filter(({ values }) => series.length > 1 && (values[index] ?? 0) !== 0);
