@@ -37,6 +37,7 @@ export const KEY_SETTINGS = defineSettings({
   requestsPerMinute: {
     apiName: "requests_per_minute",
     field: "rpm",
+    byMembers: true,
     inAdmission: true,
     kind: rate(RATE_BOUNDS),
     default: DEFAULT_REQUESTS_PER_MINUTE,
@@ -57,6 +58,7 @@ export const KEY_SETTINGS = defineSettings({
   countCachedTokens: {
     apiName: "count_cached_tokens",
     field: "count_cached",
+    byMembers: true,
     inAdmission: true,
     kind: choiceOrNull(["always", "never"]),
     default: null,
@@ -76,6 +78,7 @@ export const KEY_SETTINGS = defineSettings({
   sessionCapCents: {
     apiName: "session_cap_cents",
     field: "session_cap_cents",
+    byMembers: true,
     kind: amountOrNull(),
     default: null,
     description:
@@ -92,6 +95,7 @@ export const KEY_SETTINGS = defineSettings({
   allowedModels: {
     apiName: "allowed_models",
     field: "allowed_models",
+    byMembers: true,
     inAdmission: true,
     kind: modelsOrNull(),
     default: null,
@@ -109,6 +113,7 @@ export const KEY_SETTINGS = defineSettings({
   maxConcurrentRequests: {
     apiName: "max_concurrent_requests",
     field: "max_concurrent",
+    byMembers: true,
     inAdmission: true,
     kind: wholeNumberOrNull({ minimum: 1, maximum: 100_000 }),
     default: null,
@@ -124,6 +129,7 @@ export const KEY_SETTINGS = defineSettings({
   expiresAtMs: {
     apiName: "expires_at",
     field: "expires_at",
+    byMembers: true,
     inAdmission: true,
     kind: timeOrNull(),
     default: null,
@@ -175,6 +181,7 @@ export const KEY_SETTINGS = defineSettings({
   defaultTags: {
     apiName: "default_tags",
     field: "default_tags",
+    byMembers: true,
     inAdmission: true,
     kind: tagsOrNull(),
     default: null,
@@ -192,6 +199,7 @@ export const KEY_SETTINGS = defineSettings({
   onCap: {
     apiName: "on_cap",
     field: "on_cap",
+    byMembers: true,
     inAdmission: true,
     kind: choiceOrNull(ON_CAP),
     default: null,

@@ -73,6 +73,7 @@ export function limits(): Kind<readonly Limit[]> {
 export const LIMITS_ROW = {
   apiName: "limits",
   field: "limits",
+  byMembers: true,
   kind: limits(),
   default: [],
   description: `Hard caps and budgets; ${MONTH_NAMES_TOO} Replaces the whole list.`,

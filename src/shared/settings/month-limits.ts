@@ -46,7 +46,13 @@ export function monthRows({ subject, examples }: MonthTexts) {
 /** Common part of a kind's rows. */
 export function monthRow<Kind extends LimitKind>(kind: Kind) {
   const aliasOf: LimitName = { period: "month", kind };
-  return { apiName: MONTH_NAMES[kind], aliasOf, kind: amountOrNull(), default: null } as const;
+  return {
+    apiName: MONTH_NAMES[kind],
+    aliasOf,
+    byMembers: true,
+    kind: amountOrNull(),
+    default: null,
+  } as const;
 }
 
 /** Rejects a body with an alias that differs from its row in `limits`, which replaces the whole list. */

@@ -4,6 +4,7 @@ import { lineOrNull, name } from "./kinds.ts";
 export const NAME_ROW = {
   apiName: "name",
   field: "name",
+  byMembers: true,
   kind: name(),
   label: "Name",
   cli: { option: { flags: "--name <name>", help: "1 to 100 characters", changeHelp: "new name" } },
@@ -12,6 +13,7 @@ export const NAME_ROW = {
 export const NOTE_ROW = {
   apiName: "note",
   field: "note",
+  byMembers: true,
   kind: lineOrNull(200),
   default: null,
   description: "A note for people. Null: none.",

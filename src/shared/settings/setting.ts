@@ -62,6 +62,8 @@ export interface Setting {
    * administrators may change it as well.
    */
   readonly changedBy?: "operator" | "ownCalls";
+  /** True if members set it on a new key of their own; false for a new setting, until somebody decides. */
+  readonly byMembers?: true;
   /** Controls in place of the settings form and the command `set`, "`disable` and `enable`". Omitted: both have it. */
   readonly ownControls?: string;
   /** Sentence for the API documentation: its effect, and the meaning of null. */

@@ -24,6 +24,12 @@ export type CreationShape<Table extends Settings> = {
     : Input<Table[Name]>;
 };
 
+type MemberRows<Table extends Settings> = {
+  readonly [
+    Name in keyof Table as Table[Name] extends { readonly byMembers: true } ? Name : never
+  ]: Table[Name];
+};
+
 export type AnswerShape<Table extends Settings> = {
   -readonly [Name in keyof Table as Table[Name]["apiName"]]: Table[Name]["kind"]["output"];
 };
@@ -51,6 +57,11 @@ export function creationShape<Table extends Settings>(table: Table): CreationSha
     isRequired(row) ? inputOf(row) : inputOf(row).optional(),
   );
   return shape as CreationShape<Table>;
+}
+
+/** Returns the rows that members set on a new key of their own. */
+export function rowsOfMembers<Table extends Settings>(table: Table): MemberRows<Table> {
+  return Object.fromEntries(Object.entries(table).filter(([, row]) => row.byMembers)) as MemberRows<Table>;
 }
 
 export function answerShape<Table extends Settings>(table: Table): AnswerShape<Table> {

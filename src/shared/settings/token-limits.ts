@@ -22,6 +22,7 @@ export const TOKEN_LIMIT_ROWS = {
   tokensPerMinute: {
     apiName: "tokens_per_minute",
     field: "tpm",
+    byMembers: true,
     kind: wholeNumberOrNull(BOUNDS),
     default: null,
     description: "Input and output tokens per minute. Null: no limit.",
@@ -36,6 +37,7 @@ export const TOKEN_LIMIT_ROWS = {
   inputTokensPerMinute: {
     apiName: "input_tokens_per_minute",
     field: "input_tpm",
+    byMembers: true,
     kind: wholeNumberOrNull(BOUNDS),
     default: null,
     description:
@@ -51,6 +53,7 @@ export const TOKEN_LIMIT_ROWS = {
   outputTokensPerMinute: {
     apiName: "output_tokens_per_minute",
     field: "output_tpm",
+    byMembers: true,
     kind: wholeNumberOrNull(BOUNDS),
     default: null,
     description: "Output tokens per minute. Null: no limit.",

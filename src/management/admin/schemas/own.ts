@@ -1,11 +1,9 @@
 /** Schemas of a member's own keys, limits and usage. */
 import * as z from "zod";
 import { KEY_SETTINGS } from "../../../shared/settings/key.ts";
-import { record } from "../../../shared/settings/input-schemas.ts";
-import { changeShape, creationShape } from "../../../shared/settings/table.ts";
+import { changeShape, creationShape, rowsOfMembers } from "../../../shared/settings/table.ts";
 import { keyStatus } from "../../../data-path/limits/reports/key-status.ts";
 import { answer, count, input, named } from "./fields.ts";
-import type { KeyCreation } from "./key.ts";
 import { ownerReference } from "./owner.ts";
 import { pageQuery } from "./page.ts";
 import { explainedRequestQuery, requestFilter, requestQuery } from "./requests.ts";
@@ -13,28 +11,7 @@ import { usageQuery } from "./usage.ts";
 
 const { name, note, disabled } = KEY_SETTINGS;
 
-/** Settings of a new key that members set. A new setting joins these, or those that only administrators set: `Exclude`. */
-const SET_BY_MEMBERS = {
-  name: true,
-  requests_per_minute: true,
-  tokens_per_minute: true,
-  input_tokens_per_minute: true,
-  output_tokens_per_minute: true,
-  count_cached_tokens: true,
-  hard_cap_cents: true,
-  budget_cents: true,
-  session_cap_cents: true,
-  limits: true,
-  allowed_models: true,
-  max_concurrent_requests: true,
-  expires_at: true,
-  note: true,
-  default_tags: true,
-  on_cap: true,
-} as const satisfies Record<Exclude<keyof KeyCreation, "user_id" | "group_id" | "disabled">, true>;
-
-const { shape: ofMembers } = record(creationShape(KEY_SETTINGS)).pick(SET_BY_MEMBERS);
-export const ownKeyCreation = input("OwnKeyCreation", ofMembers);
+export const ownKeyCreation = input("OwnKeyCreation", creationShape(rowsOfMembers(KEY_SETTINGS)));
 
 const ONLY_TRUE = "expected true: only an administrator enables a key again";
 /** Without limits: these stay, so that members cannot raise what an administrator has set. */
