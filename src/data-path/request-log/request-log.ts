@@ -25,12 +25,13 @@ export interface RequestLogOptions {
   readonly clock: Pick<Clock, "nowMs">;
   readonly logger: Logger<"error">;
   readonly maxFileBytes?: number;
-  readonly maxBufferedBytes?: number;
+  /** Total length of the lines in UTF-16 units: counting bytes would look at each character once more. */
+  readonly maxBufferedLength?: number;
 }
 
 const MAX_FILE_BYTES = 64 * 1_048_576;
 /** About twenty thousand lines. */
-const MAX_BUFFERED_BYTES = 8 * 1_048_576;
+const MAX_BUFFERED_LENGTH = 8 * 1_048_576;
 /** Lines of this period are written together; a crash of the process loses at most these. */
 const GATHER_MS = 50;
 const RETRY_MS = 1_000;
@@ -45,25 +46,25 @@ interface OpenFile {
 export class RequestLog {
   readonly #options: Required<RequestLogOptions>;
   #lines: string[] = [];
-  #bufferedBytes = 0;
+  #bufferedLength = 0;
   #droppedLines = 0;
   #file: OpenFile | null = null;
   #writing: Promise<void> | null = null;
   #isClosing = false;
 
   constructor(options: RequestLogOptions) {
-    this.#options = { maxFileBytes: MAX_FILE_BYTES, maxBufferedBytes: MAX_BUFFERED_BYTES, ...options };
+    this.#options = { maxFileBytes: MAX_FILE_BYTES, maxBufferedLength: MAX_BUFFERED_LENGTH, ...options };
   }
 
   /** Buffers a line; returns at once and never throws. @param line JSON without a line break. */
   write(line: string): void {
-    const bytes = Buffer.byteLength(line) + 1;
-    if (this.#bufferedBytes + bytes > this.#options.maxBufferedBytes) {
+    const length = line.length + 1;
+    if (this.#bufferedLength + length > this.#options.maxBufferedLength) {
       this.#droppedLines += 1;
       return;
     }
     this.#lines.push(line);
-    this.#bufferedBytes += bytes;
+    this.#bufferedLength += length;
     this.#writing ??= this.#writeOut();
   }
 
@@ -81,8 +82,8 @@ export class RequestLog {
       const lines = this.#lines;
       this.#lines = [];
       try {
-        await this.#append(`${lines.join("\n")}\n`);
-        this.#bufferedBytes = this.#lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
+        await this.#append(Buffer.from(`${lines.join("\n")}\n`));
+        this.#bufferedLength = this.#lines.reduce((sum, line) => sum + line.length + 1, 0);
         this.#reportDropped();
       } catch (error) {
         this.#lines = [...lines, ...this.#lines];
@@ -95,19 +96,19 @@ export class RequestLog {
     this.#writing = null;
   }
 
-  async #append(text: string): Promise<void> {
+  async #append(bytes: Buffer): Promise<void> {
     const day = new Date(this.#options.clock.nowMs()).toISOString().slice(0, 10);
     if (this.#file !== null && (this.#file.day !== day || this.#file.bytes >= this.#options.maxFileBytes)) {
       await this.#closeFile();
     }
     const file = (this.#file ??= await this.#openFile(day));
     try {
-      await file.handle.appendFile(text);
+      await file.handle.appendFile(bytes);
     } catch (error) {
       await this.#cutBack(file);
       throw error;
     }
-    file.bytes += Buffer.byteLength(text);
+    file.bytes += bytes.length;
   }
 
   /** Removes the partial data of a failed write: the whole write is repeated, and its lines would be duplicated. */

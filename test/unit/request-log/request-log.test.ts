@@ -162,7 +162,7 @@ describe("RequestLog", () => {
   });
 
   it("drops what does not fit into its buffer, and reports how many lines", async () => {
-    const log = open({ maxBufferedBytes: 10 });
+    const log = open({ maxBufferedLength: 10 });
     for (let line = 0; line < 8; line += 1) log.write("aaaa");
     await log.close();
     expect(readFiles()["2026-11-21.worker-0.0.jsonl"]).toEqual(["aaaa", "aaaa"]);
