@@ -67,10 +67,13 @@ function filter(node: EnvoyNode, isWanted: (name: string) => boolean): EnvoyNode
  * 1.1) reads these words as booleans, and a block would lose spaces alone.
  */
 const QUOTED = /^(?::|\s*$|(?:y|yes|n|no|on|off)$)/i;
-export const PRINTED = { lineWidth: 0, flowCollectionPadding: false } as const;
+const PRINTED = { lineWidth: 0, flowCollectionPadding: false } as const;
 
 /** Formats a configuration as YAML, with keys in their original order. */
-export function formatEnvoyYaml(root: EnvoyNode, heading: string | null = null): string {
+export function formatEnvoyYaml(
+  root: EnvoyNode | readonly EnvoyNode[],
+  heading: string | null = null,
+): string {
   const document = new Document(null);
   document.commentBefore = formatComment(heading);
   document.contents = createYamlNode(root);
@@ -78,7 +81,7 @@ export function formatEnvoyYaml(root: EnvoyNode, heading: string | null = null):
 }
 
 /** Creates nodes of the `yaml` package, with comments. */
-export function createYamlNode(value: EnvoyValue, isFlow = false): Node {
+function createYamlNode(value: EnvoyValue, isFlow = false): Node {
   if (value instanceof OneLine) return createYamlNode(value.value, true);
   if (isList(value)) {
     const list = new YAMLSeq();

@@ -87,7 +87,7 @@ export function isAsRendered(view: YamlView, rendered: YamlView): boolean {
 }
 
 /** Normalizes names to protobuf's and sorts them, so that equal meanings give equal values. */
-export function canonical(value: unknown): unknown {
+function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical);
   if (typeof value !== "object" || value === null) return value ?? null;
   const fields = Object.entries(value).map(([name, field]): [string, unknown] => [

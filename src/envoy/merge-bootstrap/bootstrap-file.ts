@@ -1,29 +1,23 @@
-/** An operator's bootstrap as a YAML document: finds and changes its parts, and prints it with its own layout. */
-import { diffArrays } from "diff";
-import {
-  type Document,
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Node,
-  type Pair,
-  parse,
-  parseAllDocuments,
-  type Scalar,
-  type ScalarTag,
-  type Tags,
-  type YAMLMap,
-  YAMLSeq,
-} from "yaml";
+/**
+ * An operator's bootstrap: finds its parts in the YAML document, and adds marked blocks of lines to its text.
+ * The operator's own lines are never changed. Blocks of an earlier merge are taken out first.
+ */
+import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, type Node, type Pair } from "yaml";
+import { parseAllDocuments, type YAMLMap, type YAMLSeq } from "yaml";
 import { formatPath } from "../../shared/config/config-error.ts";
-import { createYamlNode, type EnvoyNode, PRINTED } from "../bootstrap/yaml-document.ts";
+import {
+  type EnvoyNode,
+  type EnvoyValue,
+  formatEnvoyYaml,
+  OneLine,
+  pick,
+} from "../bootstrap/yaml-document.ts";
 import { toCamelCase } from "../check-bootstrap/field-names.ts";
-import { canonical } from "../check-bootstrap/setting-rule.ts";
 
-/** Comment above parts that belong to the gateway: marked parts are rewritten after a change of `gateway.yaml`. */
-export const MARK = "inference-gateway: kept up to date by `envoy render --into`";
+/** Comments around each block. */
+export const BEGIN = "# inference-gateway, kept up to date by `envoy render --into`:";
+export const END = "# inference-gateway: end";
+const BLOCKS = new RegExp(`^ *${BEGIN} (.*)\n[^]*?^ *${END}\n`, "gm");
 
 /** Thrown with all parts that cannot be merged, by their place in the bootstrap, and what to do about each. */
 export class MergeRefusal extends Error {
@@ -45,59 +39,152 @@ export function refuse({ path }: Pick<Place, "path">, reason: string): MergeRefu
   return new MergeRefusal([path.length === 0 ? reason : `${formatPath(path)}: ${reason}`]);
 }
 
-/** Prints numbers as they were written. The package would make decimal 600 of YAML 1.1's octal `mode: 0600`. */
-const WRITTEN_NUMBER: ScalarTag = {
-  tag: "tag:yaml.org,2002:int",
-  default: true,
-  format: "WRITTEN",
-  test: /^[-+]?(?:0x[\da-f]+|0o[0-7]+|(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)$/i,
-  identify: (value) => typeof value === "number",
-  resolve: Number,
-  stringify: ({ source }) => source ?? "",
-};
-const customTags = (tags: Tags): Tags => [WRITTEN_NUMBER, ...tags];
-
-export interface BootstrapFile {
-  readonly text: string;
-  /** Meaning of the text. */
-  readonly meaning: string;
-  readonly document: Document;
+export class BootstrapFile {
   readonly root: Place<YAMLMap>;
+  /** The operator's own lines. */
+  readonly #text: string;
+  /** Positions of the blocks of an earlier merge, by name. */
+  readonly #earlier = new Map<string, number>();
+  readonly #blocks: { readonly at: number; readonly rank: number; readonly lines: string }[] = [];
+
+  /** @throws MergeRefusal unless the text is a single YAML document with each field on its own line. */
+  constructor(text: string) {
+    let taken = 0;
+    const lines = text.endsWith("\n") ? text : `${text}\n`;
+    this.#text = lines.replaceAll(BLOCKS, (block: string, name: string, offset: number) => {
+      this.#earlier.set(name, offset - taken);
+      taken += block.length;
+      return "";
+    });
+    this.root = parseRoot(this.#text);
+  }
+
+  /** Adds each field that is missing, down to the innermost, after the last one. */
+  addFields(map: Place<YAMLMap>, wanted: EnvoyNode): void {
+    const missing: string[] = [];
+    for (const [name, value] of Object.entries(wanted)) {
+      if (name.startsWith("#")) continue;
+      const found = findField(map, name);
+      const inner = value instanceof OneLine ? value.value : value;
+      if (found === null) missing.push(name);
+      else if (isMap(found.node) && isFields(inner)) this.addFields({ ...found, node: found.node }, inner);
+    }
+    if (missing.length === 0) return;
+    const { column } = this.#requireBlock(map, (map.node.items[0] as Pair<Node>).key);
+    const at = this.#endOf(map.node);
+    this.#add({ at, rank: 2 * column }, column, { name: "settings", part: pick(wanted, missing) });
+  }
+
+  /** Adds members before the one at `index`, or where `name` was before. Default: after the last. */
+  addMembers(
+    list: Place<YAMLSeq>,
+    part: readonly EnvoyNode[],
+    { name, index = list.node.items.length }: { name: string; index?: number },
+  ): void {
+    const items = list.node.items as Node[];
+    const { start, column } = this.#requireBlock(list, items[0]);
+    const [comments] = /(?<=^|\n)(?: *#.*\n)*$/.exec(this.#text.slice(0, start)) ?? [""];
+    const before = items[index - 1];
+    const at =
+      this.earlierIn(list, name) ?? (before === undefined ? start - comments.length : this.#endOf(before));
+    // Before fields that end at the same line, which may be as far to the left as the dashes.
+    this.#add({ at, rank: 2 * column + 1 }, column, { name, part });
+  }
+
+  /** Returns where an earlier merge added to a list, or null. */
+  earlierIn({ node }: Place<YAMLSeq>, name: string): number | null {
+    const at = this.#earlier.get(name);
+    const [start, , end] = node.range ?? [0, 0, 0];
+    return at !== undefined && at >= this.lineOf(start) && at <= end ? at : null;
+  }
+
+  /** Returns the position of the line of a position. */
+  lineOf(position: number): number {
+    return this.#text.lastIndexOf("\n", position - 1) + 1;
+  }
+
+  print(): string {
+    const parts: string[] = [];
+    let from = 0;
+    for (const { at, lines } of this.#blocks.toSorted((one, two) => one.at - two.at || two.rank - one.rank)) {
+      parts.push(this.#text.slice(from, at), lines);
+      from = at;
+    }
+    return parts.join("") + this.#text.slice(from);
+  }
+
+  #add(
+    position: { readonly at: number; readonly rank: number },
+    column: number,
+    { name, part }: { readonly name: string; readonly part: EnvoyNode | readonly EnvoyNode[] },
+  ): void {
+    const lines = [`${BEGIN} ${name}`, ...formatEnvoyYaml(part).trimEnd().split("\n"), END];
+    const indented = lines.map((line) => (line === "" ? "\n" : `${" ".repeat(column)}${line}\n`));
+    this.#blocks.push({ ...position, lines: indented.join("") });
+  }
+
+  /** Returns the line of a first member, and its column. @throws MergeRefusal unless it begins that line. */
+  #requireBlock({ node, path }: Place<YAMLMap | YAMLSeq>, first: Node | undefined) {
+    const begin = first?.range?.[0] ?? 0;
+    const start = this.lineOf(begin);
+    const [, spaces = "", dash] = /^((?: *- )* *)(-? *)$/.exec(this.#text.slice(start, begin)) ?? [];
+    const isList = isSeq(node);
+    if (
+      node.flow === true ||
+      first === undefined ||
+      dash === undefined ||
+      (isList && !/- *$/.test(spaces + dash))
+    ) {
+      throw refuse({ path }, "it is written on one line: write each member on its own line.");
+    }
+    return { start, column: isList ? (spaces + dash).lastIndexOf("-") : begin - start };
+  }
+
+  /** Returns the start of the line after a node's last one. */
+  #endOf(node: Node): number {
+    if ((isMap(node) || isSeq(node)) && node.flow !== true) {
+      const last = node.items.at(-1) as Node | Pair<Node, Node | null> | undefined;
+      if (last !== undefined) return this.#endOf(isPair(last) ? (last.value ?? last.key) : last);
+    }
+    const end = node.range?.[1] ?? 0;
+    return this.#text.indexOf("\n", Math.max(0, end - 1)) + 1;
+  }
 }
 
-/** @throws MergeRefusal unless the text is a single YAML document with each field on its own line. */
-export function parseBootstrap(text: string): BootstrapFile {
+function parseRoot(text: string): Place<YAMLMap> {
   const lineCounter = new LineCounter();
-  const options = { lineCounter, customTags, prettyErrors: false, logLevel: "silent" } as const;
-  const documents = parseAllDocuments(text, options);
-  const [document] = documents as unknown as Document[];
+  const documents = [...parseAllDocuments(text, { lineCounter, prettyErrors: false, logLevel: "silent" })];
   const top = { path: [] };
-  const error = (documents as unknown as Document[]).flatMap(({ errors }) => errors)[0];
+  const error = documents.flatMap(({ errors }) => errors)[0];
   if (error !== undefined) {
     const { line } = lineCounter.linePos(error.pos[0]);
     throw refuse({ path: [`line ${line}`] }, `the file isn't valid YAML: ${error.message}`);
   }
-  if (document === undefined || documents.length !== 1) throw refuse(top, "expected one YAML document.");
-  const node: unknown = document.contents;
+  if (documents.length !== 1) throw refuse(top, "expected one YAML document.");
+  const node: unknown = documents[0]?.contents;
   if (!isMap(node)) throw refuse(top, "expected the fields of a bootstrap.");
   if (node.flow === true) {
     throw refuse(top, "the bootstrap is JSON: convert it to YAML with one field per line.");
   }
-  return { text, meaning: meaningOf(document.toJS()), document, root: { node, path: [] } };
+  return { node, path: [] };
 }
 
-/** Returns the value of a field in either spelling; null if it is missing or empty. @throws MergeRefusal */
+/** Returns the value of a field in either spelling; null if it is missing. @throws MergeRefusal */
 export function findField(map: Place<YAMLMap>, name: string): Place | null {
-  const pair = findPair(map.node, name);
-  if (pair === null) {
-    if (findPair(map.node, "<<") === null) return null;
+  const names = [name, toCamelCase(name)];
+  const find = (wanted: readonly string[]) => map.node.items.find((one) => wanted.includes(keyOf(one)));
+  const pair = find(names);
+  if (pair === undefined) {
+    if (find(["<<"]) === undefined) return null;
     throw refuse(map, "fields come from a merge key (`<<`): write them out.");
   }
   const node = pair.value as Node | null;
-  if (node === null || (isScalar(node) && node.value === null)) return null;
-  const place = { node, path: [...map.path, keyOf(pair)] };
-  if (isAlias(node)) throw refuse(place, "it is a YAML alias: write out its value.");
-  return place;
+  const path = [...map.path, keyOf(pair)];
+  if (node === null || (isScalar(node) && node.value === null)) {
+    throw refuse({ path }, "it is empty: remove it.");
+  }
+  if (isAlias(node)) throw refuse({ path }, "it is a YAML alias: write out its value.");
+  return { node, path };
 }
 
 /** Returns the mapping of a field; null if missing. @throws MergeRefusal if it is something else. */
@@ -106,88 +193,29 @@ export function findMap(map: Place<YAMLMap>, name: string): Place<YAMLMap> | nul
   return found === null ? null : requireMap(found);
 }
 
+/** Returns the list of a field; null if missing. @throws MergeRefusal if it is something else. */
+export function findList(map: Place<YAMLMap>, name: string): Place<YAMLSeq> | null {
+  const found = findField(map, name);
+  if (found === null) return null;
+  const { node, path } = found;
+  if (isSeq(node)) return { node, path };
+  throw refuse({ path }, "expected a list.");
+}
+
+/** Returns the mappings in a list. */
+export function membersOf(list: Place<YAMLSeq> | null): Place<YAMLMap>[] {
+  if (list === null) return [];
+  const { node, path } = list;
+  return node.items.map((item, index) => requireMap({ node: item as Node, path: [...path, index] }));
+}
+
 export function textOf(map: Place<YAMLMap>, name: string): string | null {
   const value: unknown = findField(map, name)?.node.toJSON();
   return typeof value === "string" ? value : null;
 }
 
-/** Writes a field with its comment: in place of an existing one, or as the last. */
-export function setField({ node }: Place<YAMLMap>, wanted: EnvoyNode, name: string, isMarked = false): void {
-  const part = createYamlNode({ [`#${name}`]: wanted[`#${name}`] ?? null, [name]: wanted[name] ?? null });
-  const [pair] = (part as YAMLMap).items as unknown as [Pair<Scalar, Node>];
-  const found = findPair(node, name);
-  if (isMarked) mark(pair.key);
-  if (found === null) node.items.push(pair);
-  else [found.key, found.value] = [isMarked ? pair.key : found.key, pair.value];
-}
-
-export function isFieldMarked({ node }: Place<YAMLMap>, name: string): boolean {
-  return isMarked(findPair(node, name)?.key);
-}
-
-/** List of mappings in a field; empty if the field is missing. */
-export class List {
-  readonly items: Place<YAMLMap>[];
-  readonly #map: Place<YAMLMap>;
-  readonly #name: string;
-  readonly #place: Place<YAMLSeq>;
-
-  /** @throws MergeRefusal if the field is something else. */
-  constructor(map: Place<YAMLMap>, name: string) {
-    const { node, path } = findField(map, name) ?? { node: new YAMLSeq(), path: [...map.path, name] };
-    if (!isSeq(node)) throw refuse({ path }, "expected a list.");
-    this.#map = map;
-    this.#name = name;
-    this.#place = { node, path };
-    this.items = node.items.map((item, index) => requireMap({ node: item as Node, path: [...path, index] }));
-  }
-
-  /** Returns whether the mark is in the comment above a member; the parser gives the first one's to the list. */
-  isMarked(index: number): boolean {
-    const { node } = this.#place;
-    return isMarked(node.items[index]) || (index === 0 && isMarked(node));
-  }
-
-  /** Inserts a member before the one at `index`, or after the last. @throws MergeRefusal for a list in brackets. */
-  insert(index: number, part: EnvoyNode, { isMarked: wantsMark = true } = {}): void {
-    const { node } = this.#place;
-    if (node.flow === true && node.items.length > 0) {
-      throw refuse(
-        this.#place,
-        "it is written on one line in brackets: write each member on its own line, after a dash.",
-      );
-    }
-    node.flow = false;
-    const first = node.items[0] as Node | undefined;
-    if (index === 0 && first !== undefined) {
-      [first.commentBefore, node.commentBefore] = [node.commentBefore ?? first.commentBefore ?? null, null];
-    }
-    node.items.splice(index, 0, createMember(part, wantsMark));
-    const pair = findPair(this.#map.node, this.#name);
-    if (pair === null) this.#map.node.set(this.#name, node);
-    else pair.value = node;
-  }
-
-  /** Rewrites a member and its comment. */
-  replace(index: number, part: EnvoyNode): void {
-    const { node } = this.#place;
-    if (index === 0) node.commentBefore = null;
-    node.items[index] = createMember(part, true);
-  }
-}
-
-function createMember(part: EnvoyNode, wantsMark: boolean): Node {
-  const node = createYamlNode(part);
-  if (wantsMark) mark(node);
-  return node;
-}
-
-function mark(node: Node): void {
-  node.commentBefore = [` ${MARK}`, node.commentBefore ?? ""].filter((line) => line !== "").join("\n");
-}
-
-function isMarked(node: unknown): boolean {
-  return (node as Node | undefined)?.commentBefore?.includes(MARK) === true;
+function isFields(value: EnvoyValue): value is EnvoyNode {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof OneLine);
 }
 
 /** @throws MergeRefusal if it is not a mapping. */
@@ -196,90 +224,6 @@ function requireMap({ node, path }: Place): Place<YAMLMap> {
   throw refuse({ path }, isAlias(node) ? "it is a YAML alias: write out its value." : "expected fields.");
 }
 
-function findPair(map: YAMLMap, name: string): Pair | null {
-  const names = [name, toCamelCase(name)];
-  return map.items.find((pair) => names.includes(keyOf(pair))) ?? null;
-}
-
 function keyOf({ key }: Pair): string {
   return isScalar(key) ? String(key.value) : "";
-}
-
-/**
- * Prints a changed document with the lines of its text wherever both say the same; new lines follow the
- * indentation around them. A layout that this cannot keep is reformatted.
- */
-export function printChanged({ text, meaning, document }: BootstrapFile): string {
-  const wanted = meaningOf(document.toJS());
-  if (wanted === meaning) return text;
-  const indentSeq = !/^( *)[^\s#-].*:[ \t]*\n\1- /mu.test(text);
-  const indent = /^ +(?=[^\s#])/mu.exec(text)?.[0].length ?? 2;
-  const printed = document.toString({ ...PRINTED, indent, indentSeq });
-  const merged = takeLines(text.split("\n"), printed.split("\n"));
-  return hasMeaning(merged, wanted) ? merged : printed;
-}
-
-function hasMeaning(text: string, meaning: string): boolean {
-  try {
-    return meaningOf(parse(text)) === meaning;
-  } catch {
-    return false;
-  }
-}
-
-/** Returns the same text for all values with the same meaning. */
-export function meaningOf(value: unknown): string {
-  return JSON.stringify(canonical(value));
-}
-
-function takeLines(own: readonly string[], printed: readonly string[]): string {
-  const lines: string[] = [];
-  const columns = new Columns();
-  let [ownAt, printedAt] = [0, 0];
-  for (const { added, removed, count } of diffArrays(own.map(squeeze), printed.map(squeeze))) {
-    for (let step = 0; step < count; step += 1) {
-      const [line = "", model = ""] = [own[ownAt], printed[printedAt]];
-      if (added) lines.push(columns.shift(model));
-      else if (!removed || line.trim() === "") lines.push(line);
-      if (!added && !removed) columns.add(model, line);
-      if (!added) ownAt += 1;
-      if (!removed) printedAt += 1;
-    }
-  }
-  return lines.join("\n");
-}
-
-/** Normalizes a line, so that lines with the same meaning are equal. */
-function squeeze(line: string): string {
-  return line.replaceAll(/["'\s]/g, "");
-}
-
-/** Indentation of the levels around a line: in the printed text, and in the operator's text. */
-class Columns {
-  #levels: { readonly printed: number; readonly own: number }[] = [];
-
-  add(printed: string, own: string): void {
-    const ownColumns = listColumns(own);
-    for (const [index, column] of listColumns(printed).entries()) {
-      this.#levels = this.#levels.filter((level) => level.printed < column);
-      this.#levels.push({ printed: column, own: ownColumns[index] ?? column });
-    }
-  }
-
-  /** Indents a new line like its siblings, or as deep below its parent as it was printed. */
-  shift(line: string): string {
-    if (line === "") return line;
-    const column = line.length - line.trimStart().length;
-    this.#levels = this.#levels.filter((level) => level.printed <= column);
-    const above = this.#levels.at(-1) ?? { printed: 0, own: 0 };
-    return " ".repeat(above.own + column - above.printed) + line.trimStart();
-  }
-}
-
-/** Returns the columns of a line's dashes and of its text; none for a comment. */
-function listColumns(line: string): number[] {
-  const [indent = "", dashes = ""] = /^( *)((?:- +)*)/.exec(line)?.slice(1) ?? [];
-  if (/^(?:#|$)/.test(line.slice(indent.length + dashes.length))) return [];
-  const starts = Array.from(dashes.matchAll(/-/g), ({ index }) => indent.length + index);
-  return [...starts, indent.length + dashes.length];
 }

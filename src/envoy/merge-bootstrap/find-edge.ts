@@ -1,7 +1,7 @@
 /** Finds the HTTP connection manager for the gateway: the only one, or the named one. */
 import type { YAMLMap } from "yaml";
 import { FILTERS } from "../check-bootstrap/filter-types.ts";
-import { findMap, List, type Place, refuse, textOf } from "./bootstrap-file.ts";
+import { findList, findMap, membersOf, type Place, refuse, textOf } from "./bootstrap-file.ts";
 
 export interface Edge {
   readonly listener: Place<YAMLMap>;
@@ -15,7 +15,7 @@ export interface Edge {
 export function findEdge(root: Place<YAMLMap>, wanted: string | null): Edge {
   const place = { path: ["static_resources.listeners"] };
   const resources = findMap(root, "static_resources");
-  const listeners = resources === null ? [] : new List(resources, "listeners").items;
+  const listeners = resources === null ? [] : membersOf(findList(resources, "listeners"));
   const edges = listeners.flatMap(listEdges);
   const names = edges.map(({ name }) => name).join(", ");
   if (edges.length === 0) {
@@ -40,9 +40,9 @@ export function findEdge(root: Place<YAMLMap>, wanted: string | null): Edge {
 function listEdges(listener: Place<YAMLMap>, index: number): Edge[] {
   const name = textOf(listener, "name") ?? String(index);
   const spare = findMap(listener, "default_filter_chain");
-  const chains = [...new List(listener, "filter_chains").items, ...(spare === null ? [] : [spare])];
+  const chains = [...membersOf(findList(listener, "filter_chains")), ...(spare === null ? [] : [spare])];
   const edges = chains.flatMap((chain, place) =>
-    new List(chain, "filters").items.flatMap((filter) => {
+    membersOf(findList(chain, "filters")).flatMap((filter) => {
       const manager = findMap(filter, "typed_config");
       if (manager === null || textOf(manager, "@type")?.endsWith(FILTERS.manager) !== true) return [];
       return [{ listener, manager, chain: textOf(chain, "name") ?? String(place) }];

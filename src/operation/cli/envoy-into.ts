@@ -95,9 +95,11 @@ function merge(file: string, run: () => string): string {
   } catch (error) {
     if (!(error instanceof MergeRefusal)) throw error;
     const reasons = error.message.split("\n").map((reason) => `  ${reason}`);
-    throw new CommandError(`${file} can't be merged and is unchanged:\n${reasons.join("\n")}`, {
-      cause: error,
-    });
+    throw new CommandError(
+      `${file} can't be merged and is unchanged:\n${reasons.join("\n")}\n` +
+        "Correct these places, or add the gateway by hand: inference-gateway envoy render --snippets",
+      { cause: error },
+    );
   }
 }
 
