@@ -97,9 +97,9 @@ function mergeManager(file: BootstrapFile, manager: Place<YAMLMap>, wanted: Envo
   const mappers = findList(replies, "mappers");
   if (mappers === null) return;
   // First the mapper that passes the sidecar's replies, then the operator's, then Envoy's errors.
-  const [first = {}, ...others] = listOf(ours, "mappers");
+  const [first = {}, ...errors] = listOf(ours, "mappers");
   file.addMembers(mappers, [first], { name: "replies of the sidecar", index: 0 });
-  file.addMembers(mappers, others, { name: "errors of Envoy" });
+  file.addMembers(mappers, errors, { name: "errors of Envoy" });
 }
 
 /** Adds our filters before the operator's router, or where they were before. */
