@@ -10,7 +10,7 @@ import {
   showPage,
   submit,
 } from "../page.ts";
-import { Field, Form, Hints, ProblemSummary, Select, ShownOnce } from "../parts/fields.tsx";
+import { Field, Form, Hints, ProblemSummary, Select, ShownOnce, typedIn } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
 import { ALERT_LABELS, FORMAT_LABELS, type FurtherWebhookView } from "../parts/webhook.tsx";
 import type { OrganizationView } from "../views.ts";
@@ -21,19 +21,10 @@ const PATH = "/organizations/:organization/settings/webhooks";
 const ONE = "/api/organizations/{organization}";
 const FIELDS = ["format", "url", "routing_key", "alerts"];
 
-interface FormState {
-  readonly format: string;
-  readonly url: string;
-  readonly routingKey: string;
-  readonly alerts: readonly string[];
-}
-
-const EMPTY: FormState = { format: "slack", url: "", routingKey: "", alerts: WEBHOOK_ALERTS };
-
 async function showOne(page: OrganizationPageCall): Promise<PageAnswer> {
   const webhook = findOne(page);
   if (webhook === null) return { redirect: settingsOf(page) };
-  return renderForm(page, webhook, { ...EMPTY, alerts: webhook.alerts }, NO_PROBLEMS);
+  return renderForm(page, webhook, NO_PROBLEMS);
 }
 
 function save(page: OrganizationPageCall): Promise<PageAnswer> {
@@ -50,16 +41,8 @@ function save(page: OrganizationPageCall): Promise<PageAnswer> {
         ? { redirect: `${settingsOf(page)}?done=saved` }
         : showWebhookSecret(page, secret);
     },
-    refused: (problems) => {
-      const own = new Map([...problems].map(([field, text]) => [fieldOf(field), text]));
-      const state = {
-        format: form.text("format"),
-        url: form.text("url"),
-        routingKey: "",
-        alerts: form.getAll("alerts"),
-      };
-      return renderForm(page, webhook, state, own);
-    },
+    refused: (problems) =>
+      renderForm(page, webhook, new Map([...problems].map(([field, text]) => [fieldOf(field), text]))),
   });
 }
 
@@ -114,9 +97,10 @@ function settingsOf({ base }: OrganizationPageCall): string {
 function renderForm(
   page: OrganizationPageCall,
   webhook: FurtherWebhookView | null,
-  state: FormState,
   problems: Problems,
 ): PageAnswer {
+  const typed = typedIn(page, problems);
+  const chosen = problems.size === 0 ? (webhook?.alerts ?? WEBHOOK_ALERTS) : page.form.getAll("alerts");
   const isNew = webhook === null;
   const title = isNew ? "Add a webhook" : `Webhook: ${FORMAT_LABELS[webhook.format]}`;
   const action = `${settingsOf(page)}/webhooks/${isNew ? "new" : webhook.id}`;
@@ -126,15 +110,14 @@ function renderForm(
       <Form page={page} action={action} class="card">
         {isNew ? (
           <Select
-            name="format"
+            {...typed("format")}
             label="Format"
-            value={state.format}
+            value={page.form.text("format") || "slack"}
             choices={WEBHOOK_FORMATS.map((value) => ({ value, label: FORMAT_LABELS[value] }))}
-            problems={problems}
           />
         ) : null}
-        <Address webhook={webhook} state={state} problems={problems} />
-        <Alerts chosen={state.alerts} problem={problems.get("alerts")} />
+        <Address webhook={webhook} typed={typed} problems={problems} />
+        <Alerts chosen={chosen} problem={problems.get("alerts")} />
         <button type="submit" class="primary">
           {isNew ? "Add" : "Save"}
         </button>
@@ -149,28 +132,26 @@ function renderForm(
 
 interface AddressProps {
   readonly webhook: FurtherWebhookView | null;
-  readonly state: FormState;
+  readonly typed: ReturnType<typeof typedIn>;
   readonly problems: Problems;
 }
 
-function Address({ webhook, state, problems }: AddressProps) {
+function Address({ webhook, typed, problems }: AddressProps) {
   const isPagerDuty = webhook === null || webhook.format === "pagerduty";
   const now = webhook === null ? "" : `Leave empty to keep ${webhook.url}.`;
   return (
     <>
       <Field
-        name="url"
+        {...typed("url")}
         label="URL"
         inputmode="url"
-        value={state.url}
-        problems={problems}
         hint={webhook === null ? "PagerDuty: only if you don't use the US Events API v2." : now}
       />
       {isPagerDuty ? (
         <Field
           name="routing_key"
           label="Routing key (PagerDuty)"
-          value={state.routingKey}
+          value=""
           autocomplete="off"
           problems={problems}
           hint={
@@ -206,7 +187,7 @@ export const webhookPageRoutes: readonly PageRoute[] = [
     method: "GET",
     path: `${PATH}/new`,
     access: "write",
-    runInOrganization: async (page) => renderForm(page, null, EMPTY, NO_PROBLEMS),
+    runInOrganization: async (page) => renderForm(page, null, NO_PROBLEMS),
   },
   { method: "POST", path: `${PATH}/new`, runInOrganization: save },
   { method: "GET", path: `${PATH}/:webhook`, access: "write", runInOrganization: showOne },
