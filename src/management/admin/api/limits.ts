@@ -10,11 +10,10 @@ import type { GroupRecord, UserRecord } from "../../../shared/stored/owners.ts";
 import type { LimitStatus } from "../../../shared/stored/reporting.ts";
 import type { Store } from "../../../shared/stored/store.ts";
 import { limitList } from "../schemas/limit.ts";
-import { requireGroup } from "./groups.ts";
 import { requireKey } from "./keys.ts";
 import { readNamedOwners } from "./names.ts";
 import { type ApiServices, defineOrganizationRoute, type OrganizationCall } from "./route.ts";
-import { requireUser } from "./users.ts";
+import { requireGroup, requireUser } from "./owner-routes.ts";
 import { capitalize } from "../../../shared/text/capitalize.ts";
 
 const ORGANIZATION = "/api/organizations/{organization}";
@@ -34,11 +33,6 @@ export function ownerPath(scope: LimitScope): string {
   return scope === "organization" ? ORGANIZATION : `${ORGANIZATION}/${scope}s/{${scope}}`;
 }
 
-/** Returns "Key", for names of operations. */
-export function nameInOperation(scope: LimitScope): string {
-  return capitalize(scope);
-}
-
 interface LimitedOwner {
   readonly scope: LimitScope;
   readonly summary: string;
@@ -50,7 +44,7 @@ function defineLimitRoute({ scope, summary, find }: LimitedOwner) {
   return defineOrganizationRoute({
     method: "GET",
     path: `${ownerPath(scope)}/limits`,
-    operationId: `list${nameInOperation(scope)}Limits`,
+    operationId: `list${capitalize(scope)}Limits`,
     summary,
     answers: { 200: limitList },
     handleInOrganization: async (call, services) => {

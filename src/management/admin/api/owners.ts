@@ -2,13 +2,9 @@
 import { isSearchCursor } from "../../../data-path/store/management/owner-search.ts";
 import { isId } from "../../../data-path/store/ids.ts";
 import { MissingOwnerError } from "../../../data-path/store/management/missing-owner.ts";
+import type { AuditInput } from "../../../shared/stored/audit.ts";
 import type { OwnerKind } from "../../../shared/stored/owner-kinds.ts";
-import type {
-  KeysOfDeleted,
-  OwnerDeletionResult,
-  OwnerFilter,
-  OwnerRecord,
-} from "../../../shared/stored/owners.ts";
+import type { OwnerFilter, OwnerOperations, OwnerRecord } from "../../../shared/stored/owners.ts";
 import type { PageInput } from "../../../shared/stored/page.ts";
 import type { Store } from "../../../shared/stored/store.ts";
 import { AdminError, invalidField } from "../admin-error.ts";
@@ -85,30 +81,39 @@ export async function withOwners<Answer>(change: Promise<Answer>): Promise<Answe
   }
 }
 
+interface Deletion<Item> {
+  readonly kind: OwnerKind;
+  readonly operations: Pick<OwnerOperations<never, Item>, "delete">;
+  readonly entry: AuditInput;
+}
+
 /** Attempts of a deletion if others create keys meanwhile. */
 const DELETION_ATTEMPTS = 5;
 
 /**
  * Deletes a user or group, with its keys if requested; may be repeated after a failure.
- * @param remove Deletes only the owner.
  * @throws AdminError 404, 409, 412.
  */
 export async function deleteOwner<Item extends OwnerRecord>(
   call: OrganizationCall<{ readonly keys?: "keep" | "delete" | undefined }>,
   { store }: Pick<ApiServices, "store">,
   current: Item,
-  kind: OwnerKind,
-  remove: (keys: KeysOfDeleted, expectedVersion: number | null) => Promise<OwnerDeletionResult<Item>>,
+  { kind, operations, entry }: Deletion<Item>,
 ): Promise<ApiAnswer> {
+  const { organizationId, id } = current;
   const expectedVersion = expectVersion(call.ifMatch, current.version);
   const isWithKeys = call.query.keys === "delete";
   for (let attempt = 1; attempt <= DELETION_ATTEMPTS; attempt += 1) {
     if (isWithKeys) {
-      await store.deleteKeysOf(current.organizationId, kind, current.id, (key) =>
-        KEY_ENTRIES.deleted(key, call),
-      );
+      await store.deleteKeysOf(organizationId, kind, id, (key) => KEY_ENTRIES.deleted(key, call));
     }
-    const result = await remove(isWithKeys ? "none" : "keep", expectedVersion);
+    const result = await operations.delete(
+      organizationId,
+      id,
+      isWithKeys ? "none" : "keep",
+      expectedVersion,
+      entry,
+    );
     if (result.outcome === "not_found") throw new AdminError(`${kind}_not_found`);
     if (result.outcome === "version_conflict") {
       throw new AdminError("version_conflict", { headers: { etag: formatETag(result.current.version) } });

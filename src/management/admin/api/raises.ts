@@ -8,6 +8,7 @@ import {
   type Raise,
   raisablePeriods,
 } from "../../../shared/settings/raises.ts";
+import { capitalize } from "../../../shared/text/capitalize.ts";
 import { createId } from "../../../data-path/store/ids.ts";
 import type { AuditInput } from "../../../shared/stored/audit.ts";
 import type { LimitScope } from "../../../shared/stored/decision.ts";
@@ -17,13 +18,12 @@ import type { Store } from "../../../shared/stored/store.ts";
 import { AdminError, invalidField } from "../admin-error.ts";
 import { raise, raiseCreation, type RaiseCreation } from "../schemas/limit.ts";
 import { changeCurrent } from "./answers.ts";
-import { requireGroup } from "./groups.ts";
 import { referenceOf, requireKey } from "./keys.ts";
-import { nameInOperation, ownerPath } from "./limits.ts";
+import { ownerPath } from "./limits.ts";
 import { readNamedOwners } from "./names.ts";
 import { type Change, describeActor, describeChange } from "./record-change.ts";
 import { type ApiServices, defineOrganizationRoute, type OrganizationCall } from "./route.ts";
-import { requireUser } from "./users.ts";
+import { requireGroup, requireUser } from "./owner-routes.ts";
 
 type Raised = Pick<KeyRecord, "id" | "name" | "version" | "raises">;
 
@@ -51,7 +51,7 @@ interface RaisedOwner<Item extends Raised> {
 function defineRaiseRoutes<Item extends Raised>(owner: RaisedOwner<Item>) {
   const { type } = owner;
   const path = ownerPath(type);
-  const name = nameInOperation(type);
+  const name = capitalize(type);
   const create = defineOrganizationRoute({
     method: "POST",
     path: `${path}/raises`,

@@ -4,7 +4,6 @@ import { allSpendRoutes } from "./all-spend.ts";
 import { auditRoutes } from "./audit.ts";
 import { catalogRoutes } from "./catalog.ts";
 import { emailRoutes } from "./email.ts";
-import { groupRoutes } from "./groups.ts";
 import { keySecretRoutes } from "./key-secrets.ts";
 import { keyRoutes } from "./keys.ts";
 import { limitRoutes } from "./limits.ts";
@@ -21,7 +20,7 @@ import { statementRoutes } from "./statement.ts";
 import { tokenRoutes } from "./tokens.ts";
 import { usageRoutes } from "./usage.ts";
 import { usageExportRoutes } from "./usage-export.ts";
-import { userRoutes } from "./users.ts";
+import { groupRoutes, userRoutes } from "./owner-routes.ts";
 import { webhookRoutes } from "./webhook.ts";
 
 /**
