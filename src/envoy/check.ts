@@ -35,7 +35,7 @@ export function createCheckHandler(
       headers,
       extensions: request.attributes?.context_extensions ?? {},
       token: readTokenVerdict(request.attributes?.metadata_context),
-      comesBack: isOnlyWorker || (socket !== null && headers[WORKER_HEADER] !== undefined),
+      staysOnWorker: isOnlyWorker || (socket !== null && headers[WORKER_HEADER] !== undefined),
     };
     const verdict = await admitRequest(incoming, call);
     if (verdict.kind === "admitted") {

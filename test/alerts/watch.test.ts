@@ -1,7 +1,7 @@
 /** Alerts that a look at the spend fires: forecasts, sudden spend and summaries, the last by a real mail server. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createMailer } from "../../src/management/alerts/mailer.ts";
-import { AlertWatch, chooseInTurn, watchOrganization } from "../../src/management/alerts/watch.ts";
+import { AlertWatch, chooseByRotation, watchOrganization } from "../../src/management/alerts/watch.ts";
 import type { OrganizationSettings } from "../../src/shared/settings/organization.ts";
 import { DAY_MS, dayAt } from "../../src/shared/time/calendar.ts";
 import { addDays } from "../../src/shared/time/day-range.ts";
@@ -114,12 +114,12 @@ describe("a forecast above a monthly limit", () => {
 
   it("reads the limits of at most so many owners in a look, and of all in the following looks", () => {
     const owners = Array.from({ length: 25 }, (_, index) => ({ scope: "key" as const, id: `key_${index}` }));
-    const turns = [7, 8, 9].map((turn) => chooseInTurn(owners.toReversed(), 10, turn));
+    const turns = [7, 8, 9].map((turn) => chooseByRotation(owners.toReversed(), 10, turn));
     expect(turns.map((turn) => turn.length)).toEqual([10, 5, 10]);
     expect(new Set(turns.flat())).toEqual(new Set(owners));
-    expect(chooseInTurn(owners, 25, 3)).toBe(owners);
+    expect(chooseByRotation(owners, 25, 3)).toBe(owners);
     const whole = { scope: "organization" as const, id: null };
-    expect(turns.map((_, turn) => chooseInTurn([whole, ...owners], 10, turn)[0])).toEqual([
+    expect(turns.map((_, turn) => chooseByRotation([whole, ...owners], 10, turn)[0])).toEqual([
       whole,
       whole,
       whole,

@@ -41,7 +41,7 @@ export interface GraceAdmissionOptions {
   /** Counts a key's requests in flight on this worker. */
   readonly countInFlight: (keyId: string) => number;
   /** Returns whether charges of this worker are in the spool, unknown to Redis. */
-  readonly isBehind: () => boolean;
+  readonly hasUnsentCharges: () => boolean;
   /** Called for a rejected request whose admission Redis may have executed. */
   readonly abandon: (input: AdmitInput) => void;
 }
@@ -53,7 +53,7 @@ interface LastKnown {
   readonly wantedGroupId: string | null;
   readonly atMs: number;
   /** True if Redis lacks charges of this organization that this worker has counted: some are in the spool. */
-  readonly isBehind: boolean;
+  readonly lacksCharges: boolean;
   readonly caps: readonly KnownCap[];
   /** Buckets of an earlier outage continue: tokens granted then are not granted again. */
   buckets: Buckets | null;
@@ -82,17 +82,17 @@ export function createGraceAdmission(options: GraceAdmissionOptions): Admit {
   const known = new Map<string, LastKnown>();
   return async (input) => {
     const before = known.get(input.presentedHash);
-    const hasFallback = before !== undefined && mayGoOn(before, input, options);
+    const hasFallback = before !== undefined && canContinue(before, input, options);
     try {
       const result = await (hasFallback ? options.admit(input) : options.admitPatiently(input));
       options.outage.reached(input.organizationId);
       const last = remember(known, input, result, options);
-      return last?.isBehind === true ? holdToOwnCount(last, input, options) : result;
+      return last?.lacksCharges === true ? applyOwnCount(last, input, options) : result;
     } catch (error) {
       if (!isUnreachable(error)) throw error;
       options.outage.missed(input.organizationId);
       const last = known.get(input.presentedHash);
-      if (last === undefined || !mayGoOn(last, input, options)) {
+      if (last === undefined || !canContinue(last, input, options)) {
         options.abandon(input);
         throw error;
       }
@@ -119,13 +119,13 @@ function remember(
   const isSameRate =
     before !== undefined && requestsPerMinuteOf(before.result.key) === requestsPerMinuteOf(result.key);
   // The spool also has charges of other organizations, whose cluster node may be unreachable for hours.
-  const isBehind = options.isBehind() && result.isBehind;
+  const lacksCharges = options.hasUnsentCharges() && result.isBehind;
   const entry: LastKnown = {
     result,
     wantedGroupId: input.groupId ?? null,
     atMs: options.clock.monotonicMs(),
-    isBehind,
-    caps: rememberCaps(result, isBehind ? (before?.caps ?? []) : []),
+    lacksCharges,
+    caps: rememberCaps(result, lacksCharges ? (before?.caps ?? []) : []),
     buckets: isSameRate ? before.buckets : null,
     isCapped: false,
   };
@@ -134,7 +134,7 @@ function remember(
 }
 
 /** Corrects a decision of Redis that was based on spend without this worker's latest charges. */
-function holdToOwnCount(last: LastKnown, input: AdmitInput, options: GraceAdmissionOptions): KnownKeyResult {
+function applyOwnCount(last: LastKnown, input: AdmitInput, options: GraceAdmissionOptions): KnownKeyResult {
   const { result } = last;
   if (result.decision !== "admitted" || !input.metered) return result;
   const { reached } = compareCaps(last.caps, result.day, options.spend);
@@ -148,7 +148,7 @@ function holdToOwnCount(last: LastKnown, input: AdmitInput, options: GraceAdmiss
   };
 }
 
-function mayGoOn(
+function canContinue(
   { result, wantedGroupId, atMs }: LastKnown,
   { organizationId, groupId = null }: AdmitInput,
   { outage, clock }: GraceAdmissionOptions,

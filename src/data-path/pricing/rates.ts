@@ -80,11 +80,11 @@ export function fallbackOf(rate: keyof Rates): TokenRate | null {
 
 /** Lists the rates that apply to tokens of a prompt or of an answer: the base rate and all that fall back to it. */
 export function ratesOf(base: BaseRate): readonly TokenRate[] {
-  const comesTo = (rate: TokenRate): TokenRate => {
+  const baseOf = (rate: TokenRate): TokenRate => {
     const fallback = fallbackOf(rate);
-    return fallback === null ? rate : comesTo(fallback);
+    return fallback === null ? rate : baseOf(fallback);
   };
-  return TOKEN_KINDS.map(rateOf).filter((rate) => comesTo(rate) === base);
+  return TOKEN_KINDS.map(rateOf).filter((rate) => baseOf(rate) === base);
 }
 
 const NO_FEE = formatPrice(0n);

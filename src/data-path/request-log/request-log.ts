@@ -105,14 +105,14 @@ export class RequestLog {
     try {
       await file.handle.appendFile(bytes);
     } catch (error) {
-      await this.#cutBack(file);
+      await this.#truncate(file);
       throw error;
     }
     file.bytes += bytes.length;
   }
 
   /** Removes the partial data of a failed write: the whole write is repeated, and its lines would be duplicated. */
-  async #cutBack({ handle, bytes }: OpenFile): Promise<void> {
+  async #truncate({ handle, bytes }: OpenFile): Promise<void> {
     try {
       await handle.truncate(bytes);
     } catch (error) {

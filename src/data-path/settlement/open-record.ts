@@ -73,14 +73,14 @@ export class RecordOpener {
 
   /** Returns whether the request may go upstream on a line of the journal; otherwise it needs a record. */
   async begin(account: RequestAccount, admission: Admission): Promise<boolean> {
-    if (!this.#mayBegin(account, admission)) return false;
+    if (!this.#canBegin(account, admission)) return false;
     const line = await this.#options.spool.journal.append(account.opened);
     if (line === null) return false;
     this.#records.begin(account, line);
     return true;
   }
 
-  #mayBegin({ identity, estimatedInputTokens }: RequestAccount, { limits }: Admission): boolean {
+  #canBegin({ identity, estimatedInputTokens }: RequestAccount, { limits }: Admission): boolean {
     if (!limits.isEntered || !this.#isRedisAnswering) return false;
     if (!isEstimateClose(limits.takenTokens, estimatedInputTokens)) return false;
     // The admission is old if Envoy took long to collect the body. Its time is in the future if the admitting
@@ -106,7 +106,7 @@ export class RecordOpener {
       opened = await openRecord(hasFallback ? store : patient, { record, admission, worstCase, dashboard });
     } catch (thrown) {
       if (thrown instanceof GatewayError) throw thrown;
-      const refusal = await this.#goOnWithout(account, admission, thrown);
+      const refusal = await this.#continueInSpool(account, admission, thrown);
       if (refusal === null) return;
       // It is unknown whether the record exists: a final charge of zero removes it.
       this.#records.withdraw(account.identity.requestId);
@@ -124,7 +124,7 @@ export class RecordOpener {
    * if the request may go upstream: the disk then has its entry, and caps are not strict. Otherwise returns the
    * client's error.
    */
-  async #goOnWithout(
+  async #continueInSpool(
     account: RequestAccount,
     admission: Admission,
     error: unknown,
@@ -216,8 +216,8 @@ async function openShrunk(
   let { result } = refused;
   for (let tries = 0; ; tries += 1) {
     const affordable = "figures" in result ? worstCase.afford(remainingOfSession(result.figures)) : null;
-    const mayShrink = affordable !== null && tries < MAX_SHRUNK_TRIES;
-    if (!mayShrink || !worstCase.shrinkTo(affordable)) {
+    const canShrink = affordable !== null && tries < MAX_SHRUNK_TRIES;
+    if (!canShrink || !worstCase.shrinkTo(affordable)) {
       const requested = { worstCaseMicrocents: refused.worstCaseMicrocents, affordable };
       throw createOpenError(result, admission, requested, dashboard);
     }

@@ -70,11 +70,11 @@ export class Reaper {
     const organizationIds = await this.#watched(store.listOrganizationIds());
     if (clock.monotonicMs() - this.#failedAtMs < PAUSE_AFTER_OUTAGE_MS) return 0;
     let closed = 0;
-    const stillOverdue = new Map<string, number>();
+    const remainingOverdue = new Map<string, number>();
     for (const organizationId of organizationIds) {
-      closed += await this.#watched(this.#closeOverdue(organizationId, stillOverdue));
+      closed += await this.#watched(this.#closeOverdue(organizationId, remainingOverdue));
     }
-    this.#overdueSinceMs = stillOverdue;
+    this.#overdueSinceMs = remainingOverdue;
     return closed;
   }
 
@@ -88,8 +88,8 @@ export class Reaper {
     }
   }
 
-  /** @param stillOverdue Receives the requests that stay open for now, with the time since which they are overdue. */
-  async #closeOverdue(organizationId: string, stillOverdue: Map<string, number>): Promise<number> {
+  /** @param remainingOverdue Receives the requests that stay open for now, with the time since which they are overdue. */
+  async #closeOverdue(organizationId: string, remainingOverdue: Map<string, number>): Promise<number> {
     const { store, clock, onClosed } = this.#options;
     const overdue = await store.listOverdue(organizationId, MAX_AT_ONCE);
     if (overdue.length === 0) return 0;
@@ -98,7 +98,7 @@ export class Reaper {
     for (const request of overdue) {
       const since = this.#overdueSinceMs.get(request.requestId) ?? clock.monotonicMs();
       if (isStrict && clock.monotonicMs() - since < STRICT_DELAY_MS) {
-        stillOverdue.set(request.requestId, since);
+        remainingOverdue.set(request.requestId, since);
       } else if ((await store.close(request)) === "closed") {
         closed += 1;
         onClosed();

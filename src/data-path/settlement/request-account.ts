@@ -35,7 +35,7 @@ export interface AccountOptions extends EstimatedPrompt {
   readonly largestOutputTokens: number;
   readonly estimator: Pick<
     TokenEstimator,
-    "estimateOutput" | "countOutput" | "fewestPromptTokens" | "fewestOutputTokens" | "learn"
+    "estimateOutput" | "countOutput" | "minimumPromptTokens" | "minimumOutputTokens" | "learn"
   >;
   readonly accounts: WorkerAccounts;
   /** Tokens that the admission took from token limits; null without token limits. */
@@ -84,10 +84,7 @@ interface Routed {
   acknowledged: { readonly counted: bigint; readonly estimate: bigint };
 }
 
-/**
- * State of an account. Terms can change only until the request is routed; the final charge can follow from either
- * state.
- */
+/** Terms can change only until the request is routed. The final charge can follow from either state. */
 type AccountState =
   | { readonly kind: "opening"; readonly answer: null }
   | Routed
@@ -251,7 +248,7 @@ export class RequestAccount {
     if (outcome === "complete" && observation.isZeroUsage) return this.#nothing();
     const { estimator } = this.#options;
     // Never fewer tokens than already counted as spend.
-    const atLeast = estimator.fewestOutputTokens(this.#subject, observation);
+    const atLeast = estimator.minimumOutputTokens(this.#subject, observation);
     return estimator
       .countOutput(this.#subject, observation)
       .then((tokens) =>
@@ -288,9 +285,9 @@ export class RequestAccount {
     const { usage } = observation;
     const { estimator, promptVisibleTextBytes } = this.#options;
     const known =
-      usage ?? plainTokens(estimator.fewestPromptTokens(this.#subject, promptVisibleTextBytes), 0);
+      usage ?? plainTokens(estimator.minimumPromptTokens(this.#subject, promptVisibleTextBytes), 0);
     const isReported = usage !== null && !observation.isUsageIncomplete;
-    const atLeast = isReported ? 0 : estimator.fewestOutputTokens(this.#subject, observation);
+    const atLeast = isReported ? 0 : estimator.minimumOutputTokens(this.#subject, observation);
     const outputTokens = Math.max(known.outputTokens, Math.min(this.#largestOutputTokens, atLeast));
     const tokens: TokenUsage = { ...known, outputTokens };
     const inputTokens = promptTokensOf(tokens);

@@ -95,7 +95,7 @@ export class RequestJournal {
       return file;
     } catch (error) {
       this.#failedAtMs = clock.monotonicMs();
-      this.#takeBack();
+      this.#truncateBatch();
       this.#seal();
       logger.warn({ err: error }, "spool disk not writable, requests wait for their record in redis");
       return null;
@@ -132,7 +132,7 @@ export class RequestJournal {
   /**
    * Truncates a failed batch. A successor would charge its complete lines, whose requests may never have been sent.
    */
-  #takeBack(): void {
+  #truncateBatch(): void {
     if (this.#current === null) return;
     const { file, descriptor } = this.#current;
     try {

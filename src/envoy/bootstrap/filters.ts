@@ -219,7 +219,7 @@ function createBuffer(maxRequestBytes: number): EnvoyNode {
  * Returns the `typed_per_filter_config` of a route whose requests send their body without waiting for the
  * sidecar's reply to the headers, so that the sidecar gets the whole request and answers it once.
  */
-export function createBodyBehindHeaders(): EnvoyNode {
+export function createUnpausedBody(): EnvoyNode {
   return {
     [PROCESSING_FILTER]: typed("envoy.extensions.filters.http.ext_proc.v3.ExtProcPerRoute", {
       overrides: {

@@ -14,7 +14,7 @@ const SEPARATOR = "---\n";
 /** Fields of the connection manager that belong to the operator. */
 const OWN = ["@type", "stat_prefix", "codec_type", "server_name"];
 /** Fields of the connection manager with separate documents. */
-const APART = ["access_log", "tracing", "local_reply_config", "http_filters", "route_config"];
+const SEPARATE_FIELDS = ["access_log", "tracing", "local_reply_config", "http_filters", "route_config"];
 
 const TEXTS = {
   top:
@@ -71,7 +71,7 @@ function listSnippets(config: Config, options: RenderOptions): Snippet[] {
   return [
     { text: TEXTS.top, content: pick(bootstrap, TOP_LEVEL) },
     { text: TEXTS.listener, content: pick(listener, ["per_connection_buffer_limit_bytes"]) },
-    { text: TEXTS.manager, content: omit(manager, [...OWN, ...APART]) },
+    { text: TEXTS.manager, content: omit(manager, [...OWN, ...SEPARATE_FIELDS]) },
     { text: TEXTS.logs, content: pick(manager, ["access_log", "tracing"]) },
     { text: TEXTS.localReplies, content: pick(manager, ["local_reply_config"]) },
     { text: TEXTS.filters, content: pick(manager, ["http_filters"]) },

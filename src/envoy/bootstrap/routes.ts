@@ -5,7 +5,7 @@
 import { listServedEndpoints } from "../../shared/contract/endpoints.ts";
 import { REMAINING_HEADER } from "../../shared/contract/header-names.ts";
 import { CONTENT_LENGTH_FILTER, PROCESSING_FILTER, UPSTREAM_HEADER } from "../names.ts";
-import { createBodyBehindHeaders } from "./filters.ts";
+import { createUnpausedBody } from "./filters.ts";
 import { type FrontPage, formatFrontPage, formatFrontPagePolicy } from "./front-page.ts";
 import { createReplyRestorer, GRPC_REQUESTS } from "./grpc-requests.ts";
 import { formatSeconds, type ResolvedOptions } from "./render-options.ts";
@@ -142,7 +142,7 @@ function createLastRoute(options: ResolvedOptions): EnvoyNode {
       timeout: "0s",
       idle_timeout: idle,
     },
-    typed_per_filter_config: createBodyBehindHeaders(),
+    typed_per_filter_config: createUnpausedBody(),
   };
 }
 

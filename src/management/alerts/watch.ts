@@ -37,9 +37,9 @@ export type WatchStore = SpendReader &
 
 const INTERVAL_MS = internalWait(15 * 60_000);
 /** Slightly less than the interval, so that the next look of the same process is not refused. */
-const TURN_MS = INTERVAL_MS - internalWait(30_000);
+const ROTATION_MS = INTERVAL_MS - internalWait(30_000);
 /** Owners of an organization whose limits one look reads: with more, the next look continues. */
-const MOST_IN_A_TURN = 1_000;
+const MAX_PER_ROTATION = 1_000;
 /** Owners read at once. */
 const AT_ONCE = 8;
 const USUAL_DAYS = 7;
@@ -92,7 +92,7 @@ export class AlertWatch {
   async #lookAt(id: string): Promise<void> {
     const organization = await this.#store.getOrganization(id);
     if (organization === null || !isWatched(organization)) return;
-    if (!(await this.#store.takeWatch(id, TURN_MS))) return;
+    if (!(await this.#store.takeWatch(id, ROTATION_MS))) return;
     await watchOrganization(this.#store, organization, await this.#store.timeMs());
   }
 }
@@ -118,7 +118,7 @@ export async function watchOrganization(
     (owner) => usualDays(owner, nowMs).length >= MIN_DAYS,
   );
   if (forecast) {
-    const chosen = chooseInTurn(owners, MOST_IN_A_TURN, Math.floor(nowMs / INTERVAL_MS));
+    const chosen = chooseByRotation(owners, MAX_PER_ROTATION, Math.floor(nowMs / INTERVAL_MS));
     await mapTogether(chosen, AT_ONCE, (owner) => raiseForecasts(raiser, owner));
   }
   if (suddenSpendPercent === null) return;
@@ -126,7 +126,7 @@ export async function watchOrganization(
 }
 
 /** Returns the owners of a turn: the organization always, the others in turns, whichever processes take them. */
-export function chooseInTurn<Owner extends Pick<OwnerSpend, "scope" | "id">>(
+export function chooseByRotation<Owner extends Pick<OwnerSpend, "scope" | "id">>(
   owners: readonly Owner[],
   most: number,
   turn: number,

@@ -68,7 +68,7 @@ export async function mergeInto({
   }
   const screen = openScreen(process.stdout, { env: process.env });
   process.stdout.write(paintDiff(screen, formatUnifiedDiff(before, after, file)));
-  if (!write && !(await isMeant(file))) {
+  if (!write && !(await isConfirmed(file))) {
     process.stderr.write(
       `Nothing was written to ${file}${isInteractive() ? "" : ": pass --write to write it"}.\n`,
     );
@@ -103,7 +103,7 @@ function merge(file: string, run: () => string): string {
   }
 }
 
-async function isMeant(file: string): Promise<boolean> {
+async function isConfirmed(file: string): Promise<boolean> {
   if (!isInteractive()) return false;
   return /^y(?:es)?$/i.test((await prompt(`Write this to ${file}? [y/N] `)).trim());
 }

@@ -234,7 +234,7 @@ function createGrace(
       clock: systemClock,
       workerCount: () => workers.count,
       countInFlight: (keyId) => settlement.countOpen(keyId),
-      isBehind: () => !spool.isEmpty,
+      hasUnsentCharges: () => !spool.isEmpty,
       abandon: (request) =>
         request.metered && settlement.abandon({ caller: request, identity: request, limits: {} }),
     });

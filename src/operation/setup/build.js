@@ -26,7 +26,7 @@ const ENTRIES = [
   "envoy/messages/generic-codec.ts",
 ];
 /** Not bundled: two megabytes of vocabulary, which only the tokenizer's thread reads. */
-const APART = ["gpt-tokenizer"];
+const EXTERNAL = ["gpt-tokenizer"];
 /** Files outside of `proto` and `src` that affect the output. */
 const OTHER_INPUTS = ["package-lock.json", "tsconfig.json"];
 /** Globals that CommonJS packages expect, and that an ES module lacks. */
@@ -53,7 +53,7 @@ export const BUNDLE = {
   format: /** @type {const} */ ("esm"),
   platform: /** @type {const} */ ("node"),
   target: `node${MINIMUM_NODE}`,
-  external: APART,
+  external: EXTERNAL,
   inject: [fileURLToPath(new URL("imported-globals.js", import.meta.url))],
   alias: { "node:http": fileURLToPath(new URL("node-http.cjs", import.meta.url)) },
   banner: { js: COMMONJS },

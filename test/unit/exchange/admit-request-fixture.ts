@@ -80,7 +80,7 @@ interface Script {
   readonly answer?: LocalEndpoints["answer"];
   readonly isReady?: boolean;
   /** Whether ext_proc's calls come to the same worker. */
-  readonly comesBack?: boolean;
+  readonly staysOnWorker?: boolean;
 }
 
 /** A caller of `createAdmitRequest` with these answers of Redis, and what was asked of it. */
@@ -136,7 +136,7 @@ export function openAdmission(script: Script = {}) {
         method: "POST",
         path: "/v1/chat/completions",
         headers: { authorization: `Bearer ${KEY}` },
-        comesBack: script.comesBack ?? false,
+        staysOnWorker: script.staysOnWorker ?? false,
         ...request,
       },
       asker,

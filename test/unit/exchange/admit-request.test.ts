@@ -31,16 +31,18 @@ describe("createAdmitRequest", () => {
   });
 
   it.each([
-    { when: "once Redis has admitted it", comesBack: false },
-    { when: "ahead of Redis", comesBack: true },
-  ])("gives up a request whose verdict Envoy has not read, $when", async ({ comesBack }) => {
-    const { send, seen } = openAdmission({ comesBack });
+    { when: "once Redis has admitted it", staysOnWorker: false },
+    { when: "ahead of Redis", staysOnWorker: true },
+  ])("gives up a request whose verdict Envoy has not read, $when", async ({ staysOnWorker }) => {
+    const { send, seen } = openAdmission({ staysOnWorker });
     const headers = { authorization: `Bearer ${KEY}`, "content-length": "10" };
     // The second request of a key may go ahead.
     await send({ headers });
     const asker: CallState = { isOver: false, onUnread: null };
     const verdict = await send({ headers }, asker);
-    expect(verdict.kind === "admitted" && readAwaitedId(verdict.admissionHeader) !== null).toBe(comesBack);
+    expect(verdict.kind === "admitted" && readAwaitedId(verdict.admissionHeader) !== null).toBe(
+      staysOnWorker,
+    );
     expect(seen.left).toEqual([]);
     asker.onUnread?.();
     await setImmediate();
@@ -245,7 +247,7 @@ describe("createAdmitRequest", () => {
       const answers = [Promise.resolve(ADMITTED), new Promise<AdmitResult>((resolve) => (answer = resolve))];
       const { send, deferred } = openAdmission({
         admit: () => answers.shift() ?? away(),
-        comesBack: true,
+        staysOnWorker: true,
       });
       const first = await send({ headers });
       expect(admissionHeader(first)).toContain("|org_1|");
@@ -282,7 +284,7 @@ describe("createAdmitRequest", () => {
         const result = results.shift() ?? null;
         return result === null ? away() : Promise.resolve(result);
       };
-      const { send, refusal, deferred, finished } = openAdmission({ admit, comesBack: true });
+      const { send, refusal, deferred, finished } = openAdmission({ admit, staysOnWorker: true });
       await send({ headers });
       expect((await send({ headers })).kind).toBe("admitted");
       const decision = await deferred.take("req_2")?.decisionPromise;
@@ -292,7 +294,7 @@ describe("createAdmitRequest", () => {
     });
 
     it("can be admitted again by its header: same id, same caller, same restrictions of its route", async () => {
-      const { send, seen, admitAgain } = openAdmission({ comesBack: true });
+      const { send, seen, admitAgain } = openAdmission({ staysOnWorker: true });
       await send({ headers });
       const verdict = await send({ headers, extensions: { allowed_models: "acme/small" } });
       const lost = parseAwaitedHeader(admissionHeader(verdict));
@@ -309,7 +311,7 @@ describe("createAdmitRequest", () => {
     });
 
     it("leaves Redis when it refuses for its headers what Redis has entered", async () => {
-      const { send, seen, deferred } = openAdmission({ comesBack: true });
+      const { send, seen, deferred } = openAdmission({ staysOnWorker: true });
       await send({ headers });
       await send({ headers: { ...headers, "x-tags": "no pair" } });
       expect(await deferred.take("req_2")?.decisionPromise).toMatchObject({ reply: { status: 400 } });
@@ -325,7 +327,7 @@ describe("createAdmitRequest", () => {
       { name: "its body is compressed", request: { headers: { ...headers, "content-encoding": "gzip" } } },
       { name: "it is a count of tokens", request: { headers, path: "/v1/messages/count_tokens" } },
     ])("waits for Redis where $name", async ({ request }) => {
-      const { send, deferred } = openAdmission({ comesBack: true });
+      const { send, deferred } = openAdmission({ staysOnWorker: true });
       await send({ headers });
       const verdict = await send(request);
       expect(admissionHeader(verdict)).not.toMatch(/^awaited/);

@@ -56,7 +56,7 @@ function createWorker() {
     clock,
     workerCount: () => 1,
     countInFlight: () => 0,
-    isBehind: () => spool.length > 0,
+    hasUnsentCharges: () => spool.length > 0,
     abandon: () => undefined,
   });
   const send = (): void => {

@@ -110,7 +110,7 @@ export async function createOutage(
     abandon: ({ requestId }) => void left.push(requestId),
     admit: ask(false),
     admitPatiently: ask(true),
-    isBehind: () => isBehind,
+    hasUnsentCharges: () => isBehind,
     outage,
     spend,
     clock,

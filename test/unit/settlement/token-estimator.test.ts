@@ -159,9 +159,9 @@ describe("the fewest tokens", () => {
 
   it("are one for each 128 bytes, and one for each delta, before anything was reported", () => {
     const estimator = new TokenEstimator(NOT_COUNTED);
-    expect(estimator.fewestPromptTokens(SUBJECT, 180_000)).toBe(1_406);
-    expect(estimator.fewestOutputTokens(SUBJECT, { generatedBytes: 1_280, generatedDeltas: 3 })).toBe(10);
-    expect(estimator.fewestOutputTokens(SUBJECT, { generatedBytes: 1_280, generatedDeltas: 30 })).toBe(30);
+    expect(estimator.minimumPromptTokens(SUBJECT, 180_000)).toBe(1_406);
+    expect(estimator.minimumOutputTokens(SUBJECT, { generatedBytes: 1_280, generatedDeltas: 3 })).toBe(10);
+    expect(estimator.minimumOutputTokens(SUBJECT, { generatedBytes: 1_280, generatedDeltas: 30 })).toBe(30);
   });
 
   it("only ever fall, to what an upstream reported", () => {
@@ -170,8 +170,10 @@ describe("the fewest tokens", () => {
     estimator.learn(SUBJECT, known({ generatedBytes: 4_000, generatedDeltas: 1_000, outputTokens: 20 }));
     estimator.learn(SUBJECT, known({ promptBytes: 100, promptTokens: 100 }));
     estimator.learn(SUBJECT, known({ generatedBytes: 10, generatedDeltas: 1, outputTokens: 20 }));
-    expect(estimator.fewestPromptTokens(SUBJECT, 180_000)).toBe(180);
-    expect(estimator.fewestOutputTokens(SUBJECT, { generatedBytes: 4_000, generatedDeltas: 1_000 })).toBe(20);
+    expect(estimator.minimumPromptTokens(SUBJECT, 180_000)).toBe(180);
+    expect(estimator.minimumOutputTokens(SUBJECT, { generatedBytes: 4_000, generatedDeltas: 1_000 })).toBe(
+      20,
+    );
   });
 });
 
@@ -184,17 +186,17 @@ describe("the fewest tokens for others than who has shown them", () => {
     const estimator = new TokenEstimator(NOT_COUNTED);
     for (const known of times(50, made)) estimator.learn(SUBJECT, known);
     estimator.learn(SUBJECT, cut);
-    expect(estimator.fewestPromptTokens(SUBJECT, 180_000)).toBe(0);
-    expect(estimator.fewestPromptTokens(OTHER, 180_000)).toBe(1_406);
-    expect(estimator.fewestOutputTokens(OTHER, { generatedBytes: 10, generatedDeltas: 100 })).toBe(100);
+    expect(estimator.minimumPromptTokens(SUBJECT, 180_000)).toBe(0);
+    expect(estimator.minimumPromptTokens(OTHER, 180_000)).toBe(1_406);
+    expect(estimator.minimumOutputTokens(OTHER, { generatedBytes: 10, generatedDeltas: 100 })).toBe(100);
   });
 
   it("fall to what two organizations have shown", () => {
     const estimator = new TokenEstimator(NOT_COUNTED);
     estimator.learn(SUBJECT, made);
     estimator.learn(OTHER, { ...made, promptBytes: 1_000, promptTokens: 1 });
-    expect(estimator.fewestPromptTokens(third, 180_000)).toBe(180);
-    expect(estimator.fewestPromptTokens(SUBJECT, 180_000)).toBe(0);
+    expect(estimator.minimumPromptTokens(third, 180_000)).toBe(180);
+    expect(estimator.minimumPromptTokens(SUBJECT, 180_000)).toBe(0);
   });
 });
 

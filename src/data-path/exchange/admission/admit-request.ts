@@ -120,7 +120,7 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
       return refuse(services, parsed, { thrown, caller: NO_OWNERS, rate: null });
     }
     const decisionPromise = decide(services, parsed, caller);
-    if (request.comesBack === true && services.deferred.canDefer(caller, bodyBytesOf(parsed))) {
+    if (request.staysOnWorker === true && services.deferred.canDefer(caller, bodyBytesOf(parsed))) {
       services.deferred.defer(requestId, caller, decisionPromise);
       undoIfUnread(call, () => void abandonDeferred(services, requestId));
       const rate = services.deferred.estimate(caller.keyId);

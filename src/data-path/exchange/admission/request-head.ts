@@ -20,7 +20,7 @@ export interface IncomingRequest {
   /** Envoy's verdict on the request's token, if it has one. */
   readonly token?: TokenVerdict | null;
   /** Whether ext_proc's call for the request comes to this same worker. */
-  readonly comesBack?: boolean;
+  readonly staysOnWorker?: boolean;
 }
 
 /** A request and everything parsed from it so far. */

@@ -42,7 +42,7 @@ const SHARED_BYTES = 16_384;
  * The longest word of the o200k vocabulary has 128 bytes, so no text has fewer tokens there; lower reports of
  * a model (for example if its template omits fields of a body) lower it.
  */
-const FEWEST_PER_BYTE = 1 / 128;
+const MIN_TOKENS_PER_BYTE = 1 / 128;
 /** An organization's own sums are halved above this number: the line adapts within a few hundred requests. */
 const OWN_REQUESTS = 256;
 /** Bound of each learner of a model; organizations without requests for longest are evicted. */
@@ -56,10 +56,10 @@ export class LearnedTokens {
   readonly #own = new Map<string, Sums>();
   /** The prior plus each organization's bounded share. */
   readonly #shared: Sums = createPrior();
-  readonly #fewestPerByte = new LearnedMinimum(FEWEST_PER_BYTE);
+  readonly #minimumPerByte = new LearnedMinimum(MIN_TOKENS_PER_BYTE);
 
   learn(organizationId: string, bytes: number, tokens: number): void {
-    if (bytes > 0) this.#fewestPerByte.learn(organizationId, tokens / bytes);
+    if (bytes > 0) this.#minimumPerByte.learn(organizationId, tokens / bytes);
     const own = this.#own.get(organizationId) ?? createSums();
     add(this.#shared, own, -shareOf(own));
     if (own.requests >= OWN_REQUESTS) add(own, own, -0.5);
@@ -82,8 +82,8 @@ export class LearnedTokens {
   }
 
   /** Returns a lower bound for the tokens of a text with this many bytes. It may have a fraction. */
-  fewestOf(organizationId: string, bytes: number): number {
-    return bytes * this.#fewestPerByte.of(organizationId);
+  minimumOf(organizationId: string, bytes: number): number {
+    return bytes * this.#minimumPerByte.of(organizationId);
   }
 
   #sumsOf(organizationId: string): Sums {

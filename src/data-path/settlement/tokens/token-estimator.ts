@@ -42,7 +42,7 @@ export interface ExceededOverhead extends ExceededTemplate {
  * Initial minimum of tokens per delta. Most servers send at least one token per delta; a server that splits text
  * more finely lowers the minimum.
  */
-const FEWEST_PER_DELTA = 1;
+const MIN_TOKENS_PER_DELTA = 1;
 
 interface LearnedModel {
   readonly prompt: LearnedTokens;
@@ -77,14 +77,14 @@ export class TokenEstimator {
   }
 
   /** Returns the minimum tokens of a prompt with this many bytes. */
-  fewestPromptTokens({ model, organizationId }: TokenSubject, promptBytes: number): number {
-    return Math.floor(this.#of(model).prompt.fewestOf(organizationId, promptBytes));
+  minimumPromptTokens({ model, organizationId }: TokenSubject, promptBytes: number): number {
+    return Math.floor(this.#of(model).prompt.minimumOf(organizationId, promptBytes));
   }
 
   /** Returns the minimum tokens of the output so far. */
-  fewestOutputTokens({ model, organizationId }: TokenSubject, generated: Generated): number {
+  minimumOutputTokens({ model, organizationId }: TokenSubject, generated: Generated): number {
     const { output, perDelta } = this.#of(model);
-    const byBytes = output.fewestOf(organizationId, generated.generatedBytes);
+    const byBytes = output.minimumOf(organizationId, generated.generatedBytes);
     return Math.floor(Math.max(byBytes, generated.generatedDeltas * perDelta.of(organizationId)));
   }
 
@@ -151,7 +151,7 @@ export class TokenEstimator {
       learned = {
         prompt: new LearnedTokens(),
         output: new LearnedTokens(),
-        perDelta: new LearnedMinimum(FEWEST_PER_DELTA),
+        perDelta: new LearnedMinimum(MIN_TOKENS_PER_DELTA),
         template: new LearnedTemplate(),
       };
       this.#models.set(model, learned);

@@ -59,8 +59,8 @@ export class Tokenizer {
   /** Counts the tokens of a text; null if that failed or took too long. Never rejects. */
   count(text: string): Promise<number | null> {
     if (text === "") return Promise.resolve(0);
-    const isTooMuch = this.#waiting.size >= MAX_WAITING || Buffer.byteLength(text) > MAX_TOKENIZER_BYTES;
-    if (isTooMuch || this.#options.clock.monotonicMs() < this.#restsUntilMs) return Promise.resolve(null);
+    const isOverLimit = this.#waiting.size >= MAX_WAITING || Buffer.byteLength(text) > MAX_TOKENIZER_BYTES;
+    if (isOverLimit || this.#options.clock.monotonicMs() < this.#restsUntilMs) return Promise.resolve(null);
     const thread = (this.#thread ??= this.#start());
     const id = this.#nextId++;
     return new Promise((resolve) => {

@@ -43,17 +43,17 @@ export class CarriedPieces {
    * none.
    */
   take(): JsonObject[] {
-    const whole = this.#isTooMuch ? [] : this.#whole;
+    const whole = this.#isOverLimit ? [] : this.#whole;
     this.#whole = [];
     return whole;
   }
 
-  get #isTooMuch(): boolean {
+  get #isOverLimit(): boolean {
     return this.#characters > MAX_CARRIED_BYTES;
   }
 
   #add(piece: JsonObject): void {
-    if (this.#isTooMuch) return;
+    if (this.#isOverLimit) return;
     this.#characters += formatJson(piece).length;
     const last = this.#whole.at(-1);
     const growing = this.#rules.growing[readString(piece["type"])];
@@ -61,7 +61,7 @@ export class CarriedPieces {
       last !== undefined && last["type"] === piece["type"] && this.#rules.continues(last, piece);
     if (continues && growing !== undefined) this.#whole[this.#whole.length - 1] = join(last, piece, growing);
     else this.#whole.push(piece);
-    if (this.#isTooMuch) this.#whole = [];
+    if (this.#isOverLimit) this.#whole = [];
   }
 }
 

@@ -82,7 +82,7 @@ export class WireConnection {
     this.#writer.write(formatGoaway(MAX_STREAM_ID, ERROR.noError));
     await waitAtMost(this.#control.ping(), END_WITHIN_MS);
     if (this.#destroyAtMs !== null) return;
-    this.#writer.write(formatGoaway(this.#router.takeNoMore(), ERROR.noError));
+    this.#writer.write(formatGoaway(this.#router.refuseNewStreams(), ERROR.noError));
     this.#isDraining = true;
     this.#endIfDone();
   }

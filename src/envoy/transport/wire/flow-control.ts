@@ -19,7 +19,7 @@ export class ReceiveWindow {
   }
 
   /** Releases bytes. Returns the increment for the next WINDOW_UPDATE: 0 while less than half the window is free. */
-  giveBack(bytes: number): number {
+  release(bytes: number): number {
     this.#unreturned += bytes;
     if (this.#unreturned * 2 < this.#bytes) return 0;
     const increment = this.#unreturned;

@@ -21,12 +21,12 @@ class FrameGuard {
   }
 
   /** Allows this many more. */
-  give(amount: number): void {
+  allow(amount: number): void {
     this.#available = Math.min(this.#burst, this.#available + amount);
   }
 
   refill(passedMs: number): void {
-    this.give((passedMs * this.#perSecond) / 1_000);
+    this.allow((passedMs * this.#perSecond) / 1_000);
   }
 }
 

@@ -84,7 +84,7 @@ export class FrameRouter implements CallHost {
   }
 
   onDataSent(): void {
-    this.#guards.windowUpdates.give(2);
+    this.#guards.windowUpdates.allow(2);
   }
 
   waitToSend(sender: CallSender): void {
@@ -112,7 +112,7 @@ export class FrameRouter implements CallHost {
   }
 
   /** Ignores all streams that are not open yet. Returns the last accepted stream. */
-  takeNoMore(): number {
+  refuseNewStreams(): number {
     this.#lastTakenId = this.#table.lastId;
     return this.#lastTakenId;
   }
@@ -143,7 +143,7 @@ export class FrameRouter implements CallHost {
   receiveData(flags: number, id: number, bytes: Buffer, start: number, end: number): void {
     const frameBytes = end - start;
     if (!this.#receiveWindow.take(frameBytes)) throw flowControlError();
-    const increment = this.#receiveWindow.giveBack(frameBytes);
+    const increment = this.#receiveWindow.release(frameBytes);
     if (increment > 0) this.writer.write(formatWindowUpdate(0, increment));
     const payload = withoutPadding(flags, bytes, start, end);
     const stream = this.#findOpen(id);
@@ -183,7 +183,7 @@ export class FrameRouter implements CallHost {
 
   #onCall({ streamId, isEndOfStream, call, isTooLarge }: ReceivedHeaders): void {
     this.#table.use(streamId);
-    this.#guards.windowUpdates.give(2);
+    this.#guards.windowUpdates.allow(2);
     if (streamId > this.#lastTakenId) return;
     if (call === null) {
       this.#writeReset(streamId, isTooLarge ? ERROR.enhanceYourCalm : ERROR.protocolError);

@@ -154,14 +154,14 @@ export class GrpcCall implements IncompleteCall {
   resume(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
-    this.giveBackWithheld();
+    this.releaseWithheld();
     this.#handOver(this.#buffered.splice(0));
   }
 
-  giveBackWithheld(): void {
+  releaseWithheld(): void {
     const withheld = this.#withheldBytes;
     this.#withheldBytes = 0;
-    this.#giveBack(withheld);
+    this.#release(withheld);
   }
 
   /** Receives the payload of a DATA frame, a part of `bytes`; `frameBytes` includes its padding. */
@@ -182,7 +182,7 @@ export class GrpcCall implements IncompleteCall {
       return;
     }
     if (!this.#countIncomplete(this.#reader.pendingBytes)) return;
-    this.#giveBack(frameBytes);
+    this.#release(frameBytes);
     this.#handOver(messages);
   }
 
@@ -244,12 +244,12 @@ export class GrpcCall implements IncompleteCall {
     }
   }
 
-  #giveBack(bytes: number): void {
-    if (this.#isPaused || (this.#incompleteBytes > 0 && !this.#host.incomplete.mayGrow(this))) {
+  #release(bytes: number): void {
+    if (this.#isPaused || (this.#incompleteBytes > 0 && !this.#host.incomplete.canGrow(this))) {
       this.#withheldBytes += bytes;
       return;
     }
-    const increment = this.#receiveWindow.giveBack(bytes);
+    const increment = this.#receiveWindow.release(bytes);
     if (increment > 0 && this.#state === "open") {
       this.#host.writer.write(formatWindowUpdate(this.id, increment));
     }

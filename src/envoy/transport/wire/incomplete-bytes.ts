@@ -9,7 +9,7 @@ export interface IncompleteCall {
   /** True if its listener is paused: the stream is skipped when choosing the next one. */
   readonly isPaused: boolean;
   /** Gives back the withheld window, if there is space now. */
-  giveBackWithheld(): void;
+  releaseWithheld(): void;
 }
 
 /**
@@ -44,12 +44,12 @@ export class IncompleteBytes {
   /** Lets the next stream continue. */
   wake(): void {
     for (const waiting of this.#calls.values()) {
-      if (!waiting.isPaused && this.mayGrow(waiting)) waiting.giveBackWithheld();
+      if (!waiting.isPaused && this.canGrow(waiting)) waiting.releaseWithheld();
     }
   }
 
   /** Returns whether a stream may receive more. */
-  mayGrow(call: IncompleteCall): boolean {
+  canGrow(call: IncompleteCall): boolean {
     if (this.#bytes <= INCOMPLETE_BYTES) return true;
     for (const first of this.#calls.values()) {
       if (!first.isPaused) return first === call;

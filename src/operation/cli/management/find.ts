@@ -106,7 +106,7 @@ function pickOne(all: readonly JsonObject[], wanted: string, prefix: IdPrefix, h
     (one) => [one["name"], one["display"], one["email"]].includes(wanted),
     (one) => end !== null && String(one["id"]).endsWith(end),
   ];
-  const found = tests.map((isMeant) => all.filter(isMeant)).find((some) => some.length > 0) ?? [];
+  const found = tests.map((matches) => all.filter(matches)).find((some) => some.length > 0) ?? [];
   const [first, second] = found;
   if (first === undefined) {
     const names = all.flatMap(({ name }) => (typeof name === "string" ? [name] : []));

@@ -122,15 +122,15 @@ async function change(
   // The list replaces the whole list: the version prevents overwriting others' changes.
   const { body: record, etag } = await client.read(path);
   const { period, kind } = options;
-  const isMeant = (limit: Limit): boolean => limit.period === period && limit.kind === kind;
+  const isSelected = (limit: Limit): boolean => limit.period === period && limit.kind === kind;
   const before = limitsOf(record, options);
-  const otherLimits = before.filter((limit) => !isMeant(limit));
-  const body = { [fieldOf(options)]: merge(otherLimits, before.find(isMeant)) };
+  const otherLimits = before.filter((limit) => !isSelected(limit));
+  const body = { [fieldOf(options)]: merge(otherLimits, before.find(isSelected)) };
   const changed = await client.call("PATCH", path, { body, headers: { "if-match": etag } });
   const after = limitsOf(changed, options);
   const currency = String(organization["currency"]);
   const amountIn = (limits: readonly Limit[]): string =>
-    formatAmount(limits.find(isMeant)?.cents ?? null, currency);
+    formatAmount(limits.find(isSelected)?.cents ?? null, currency);
   const owner = options.members === true ? `each member of ${name}` : name;
   const limit = `${nameLimit({ period, kind })} of ${owner}`;
   return formatLimits(

@@ -148,8 +148,8 @@ function checkSidecar(file: unknown): CrossProblem[] {
     return [{ path: ["sidecar", "tls"], message }];
   }
   const host = textOf(valueAt(tcp, "host"));
-  const isMeant = hasTls || valueAt(tcp, "allow_plaintext") === true;
-  if (host === null || isMeant) return [];
+  const isAllowed = hasTls || valueAt(tcp, "allow_plaintext") === true;
+  if (host === null || isAllowed) return [];
   const message = isLoopback(host)
     ? `every program on this machine and in this pod can reach ${host}: remove \`sidecar.tcp\` (for Unix sockets), set ` +
       "`sidecar.tls`, or `allow_plaintext: true` if you trust all of them"

@@ -25,7 +25,7 @@ export function playEvents({ message, content, delta, usage }: PlayedMessage): s
 }
 
 function playBlock(block: JsonObject, index: number): string {
-  const { empty, deltas } = takeApart(block);
+  const { empty, deltas } = splitBlock(block);
   const events = deltas.map((delta) =>
     formatEvent("content_block_delta", { type: "content_block_delta", index, delta }),
   );
@@ -36,7 +36,7 @@ function playBlock(block: JsonObject, index: number): string {
   ].join("");
 }
 
-function takeApart(block: JsonObject): { empty: JsonObject; deltas: JsonObject[] } {
+function splitBlock(block: JsonObject): { empty: JsonObject; deltas: JsonObject[] } {
   const { type, text, thinking, signature, input } = block;
   if (type === "text" && typeof text === "string") {
     return { empty: { ...block, text: "" }, deltas: [{ type: "text_delta", text }] };

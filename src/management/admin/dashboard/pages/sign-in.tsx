@@ -115,7 +115,7 @@ export function NotSignedInPage({ message, requestId }: NotSignedInProps) {
  */
 export function MovedPage({ title, to }: { readonly title: string; readonly to: string }) {
   return (
-    <Layout page={null} title={title} goesTo={to}>
+    <Layout page={null} title={title} forwardTo={to}>
       <p>
         <a href={to}>Continue</a>
       </p>

@@ -15,19 +15,19 @@ interface LayoutProps {
   /** Entry of the navigation, "keys". */
   readonly section?: string;
   /** Address to which the browser is forwarded. */
-  readonly goesTo?: string;
+  readonly forwardTo?: string;
   readonly children?: Child;
 }
 
 /** Complete page. `page` is null if nobody is signed in. */
-export function Layout({ page, title, heading = title, action, section, goesTo, children }: LayoutProps) {
+export function Layout({ page, title, heading = title, action, section, forwardTo, children }: LayoutProps) {
   return (
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        {goesTo === undefined ? null : <meta http-equiv="refresh" content={`0;url=${goesTo}`} />}
+        {forwardTo === undefined ? null : <meta http-equiv="refresh" content={`0;url=${forwardTo}`} />}
         <title>{`${title} · Inference gateway`}</title>
         <link rel="icon" href="/assets/icon.svg" type="image/svg+xml" />
         <link rel="stylesheet" href="/assets/dashboard.css" />
