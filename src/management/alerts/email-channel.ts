@@ -41,9 +41,9 @@ const progressSchema = z.object({
   refused: z.array(z.string()),
   /** True if it was counted in its hour. */
   isCounted: z.boolean(),
-  /** True if it waited for the next hour: following messages are combined with it. */
+  /** True if the email waited for the next hour: later messages are then combined with it. */
   waited: z.boolean(),
-  /** Last of these in the outbox, once the email was built. */
+  /** Outbox entry of the last message in the email; null until the email was built. */
   until: z.string().nullable(),
 });
 type Progress = z.output<typeof progressSchema>;

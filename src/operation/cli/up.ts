@@ -100,8 +100,8 @@ interface UpConfigOptions {
 const FILE = "gateway.yaml";
 
 /**
- * Returns the named file, the one created for `--upstream`, or the `gateway.yaml` of this directory; null for
- * the built-in one with its demo model.
+ * Returns the named file, the one created for `--upstream`, or the `gateway.yaml` of this directory; null for the
+ * built-in configuration with the demo model.
  * @throws CommandError if that is not allowed; ConfigError for an invalid file of this directory.
  */
 async function chooseConfig(options: UpConfigOptions): Promise<string | null> {

@@ -70,7 +70,7 @@ function checkHealth({ name, healthCheck }: UpstreamConfig, hosts: readonly Host
   ];
 }
 
-/** Returns why Envoy does not use it; null: it does. */
+/** Returns the reason why Envoy does not use the server; null if Envoy uses it. */
 function explainHealth({ health_status: health = {} }: HostStatus): string | null {
   if (health.failed_active_health_check === true) return "fails its health check";
   if (health.failed_outlier_check === true) return "its requests failed";

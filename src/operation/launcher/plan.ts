@@ -58,7 +58,7 @@ export interface Plan {
   /** Locks of the data directory and, unless it is temporary, of the socket directory. */
   readonly locks: readonly FolderLock[];
   readonly sockets: SocketFolder;
-  /** Only without a configuration. */
+  /** Set only if the stack starts without a configuration file. */
   readonly demoUpstream: DemoUpstream | null;
 }
 

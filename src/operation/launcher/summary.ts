@@ -23,7 +23,7 @@ export function formatJsonLine(facts: StackFacts): string {
   });
 }
 
-/** Formats a few lines for a terminal, with a request to paste. */
+/** Formats the summary for a terminal: a few lines, and a request to paste. */
 export function formatSummary(facts: StackFacts): string {
   const body = JSON.stringify({ model: facts.model, messages: [{ role: "user", content: "Hello!" }] });
   return [

@@ -22,7 +22,7 @@ interface Child {
   /** Index for listeners on the channel. */
   readonly index: number;
   readonly start: (known: ProcessOptions) => Promise<RunningProcess & Partial<Pick<RunningAdmin, "url">>>;
-  /** Time to drain when its supervisor is gone. */
+  /** Time to drain after the supervisor has ended. */
   readonly orphanDrainMs: number;
   /**
    * Time to drain on SIGTERM, which a host sends to all processes when it shuts down; null: wait for the

@@ -1,6 +1,6 @@
 /**
- * Record in `data_dir` of a running gateway, for commands on the same host: its file, the overrides, and the
- * admin server's address. A killed gateway leaves it behind, but its file is still the right one.
+ * Record in `data_dir` of a running gateway, for commands on the same host: its file, the overrides, and the admin
+ * server's address. A killed gateway leaves the record behind. Its configuration file is then still the right one.
  */
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";

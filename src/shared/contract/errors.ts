@@ -56,7 +56,7 @@ type ErrorDefinition = ByStatus & {
   readonly type?: ErrorType;
   /** Default message for clients. */
   readonly message: string;
-  /** Default of the seconds before a retry makes sense. */
+  /** Default number of seconds before a retry makes sense. */
   readonly retryAfterSeconds?: number;
   /** True if the seconds are sent unchanged, not limited to what every SDK waits for. */
   readonly hasTrueRetryAfter?: true;

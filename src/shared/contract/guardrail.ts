@@ -1,2 +1,2 @@
-/** Begin of the details of an end by a guardrail in Envoy's chain; the guardrail's reason follows. */
+/** Prefix of the details if a guardrail in Envoy's chain ended a request. The guardrail's reason follows. */
 export const GUARDRAIL_DETAILS = "guardrail: ";

@@ -13,7 +13,7 @@ const BREAKS = "\u2028\u2029";
 /** Without control characters; not only spaces. */
 export const TEXT_PATTERN = `^[^${CONTROL}]*[^ ${CONTROL}][^${CONTROL}]*$`;
 
-/** Same without breaks of any kind. */
+/** Pattern of a name: one line, and at least one visible character. */
 export const NAME_PATTERN = `^[^${CONTROL}${BREAKS}]*[^ ${CONTROL}${BREAKS}][^${CONTROL}${BREAKS}]*$`;
 
 /** Without control characters and breaks; may be only spaces. */

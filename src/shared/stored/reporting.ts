@@ -289,8 +289,9 @@ export interface UsageStore {
    */
   readUsageOfDay(organizationId: string, day: string, of?: UsageOf): Promise<readonly UsageRow[]>;
   /**
-   * Reads the sums of a day's rows over all tags, in no order; `tags` has the names of their tags, "feature=,team=". Stores the sums of a past day, so that later calls
-   * do not read its rows. With `of`, only the sums of that user leave Redis; those of other keys may be included.
+   * Reads the sums of a day's rows over all tags, in no order; `tags` has the names of their tags,
+   * "feature=,team=". Stores the sums of a past day, so that later calls do not read its rows. With `of`, reads
+   * only the sums of that user; sums of other keys may be included.
    */
   readSumsOfDay(organizationId: string, day: string, of?: UsageOf): Promise<readonly UsageRow[]>;
   /** Reads the stored sums of a day; null: none are stored. */

@@ -154,7 +154,10 @@ function defineOneRoutes<Kind extends OwnerKind, Settings, Item extends Named, C
   return [show, change, remove] as const;
 }
 
-/** Returns a function that throws 404 for one that does not exist, was deleted, or belongs to another organization. */
+/**
+ * Returns a function that reads a user or group. It throws 404 if the user or group does not exist, was deleted, or
+ * belongs to another organization.
+ */
 function createRequire<Settings, Item extends Named>({ kind, operationsOf }: Owners<Settings, Item>) {
   return async (
     { organization, params }: Pick<OrganizationCall, "organization" | "params">,

@@ -75,7 +75,7 @@ function flatten(fields: unknown, path = ""): Map<string, unknown> {
   );
 }
 
-/** Settings without restriction if none is set. */
+/** Settings that restrict nothing if they are not set. */
 const MEANS_ALL: ReadonlySet<string> = new Set(["allowed_models", "key_defaults.allowed_models"]);
 
 function formatValue(name: string, value: unknown, currency: string): string {

@@ -34,7 +34,7 @@ export const ownerIdFilter = (kind: OwnerKind, about: string) =>
     .optional()
     .describe(about);
 
-/** Name of the user or group of requests. */
+/** Name of the user or group that requests count for. */
 export const formerOwnerName = () =>
   textOrNull("Name, also of a deleted one while its figures are kept; null after that, or none.");
 

@@ -8,7 +8,7 @@ import { formatRowId, type UsageTableRow } from "./usage-table.ts";
 /** Usage row with its id, which sorts in export order, and names for people. */
 export type ExportRow = UsageRow & UsageTableRow;
 
-/** Rows, or names, per read: about 200 kB of text, which is the most that a slow reader holds back. */
+/** Rows or names per read: about 200 kB of text, so a slow reader leaves no more than this in memory. */
 const BATCH = 500;
 
 /**

@@ -149,12 +149,12 @@ function readOptions({ url, routingKey, alerts }: WebhookOptions): object {
   return { url, routing_key: routingKey, alerts: Array.isArray(alerts) ? alerts : undefined };
 }
 
-/** Names a webhook that stays unchanged in a list. */
+/** Formats a webhook that stays unchanged when its list is replaced. */
 function formatUnchanged({ id }: JsonObject): object {
   return { id };
 }
 
-/** The list replaces the whole list, so it must not have changed since it was read. */
+/** Replaces the whole list of webhooks. Fails if the list has changed since it was read. */
 async function change({ client, path, organization }: WebhookCall, webhooks: readonly object[]) {
   const { body, etag } = await client.read(path);
   const ids = (one: JsonObject) =>

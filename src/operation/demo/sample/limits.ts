@@ -76,7 +76,7 @@ function sumCents(requests: readonly SampleRequest[]): number {
   return Number(microcents / BigInt(MICROCENTS_PER_CENT));
 }
 
-/** A month's cap and budget as parts of a spend. */
+/** Creates a month's cap and budget as fractions of its spend. */
 function caps(cents: number, { cap, budget }: { readonly cap?: number; readonly budget?: number }): object {
   const limits = [
     ...(cap === undefined ? [] : [limit("month", "cap", cents * cap)]),

@@ -1,4 +1,4 @@
-/** Numbers from 0 to 1, the same at each run, so that two runs show the same company. */
+/** Generator of numbers from 0 to 1. Each run gets the same numbers, so every run shows the same company. */
 export type Random = () => number;
 
 /** Creates the generator mulberry32, of Tommy Ettinger. */

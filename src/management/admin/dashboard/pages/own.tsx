@@ -199,7 +199,7 @@ const ACTIONS: readonly Action[] = [
   },
 ];
 
-/** Keys for a provider's tokens have no secret to rotate. */
+/** Returns whether an action applies to a key. A key for an identity provider's tokens has no secret to rotate. */
 function canDo(action: Action["action"], view: KeyView): boolean {
   if (action === "disable") return !view.disabled;
   return action !== "rotate" || !isProviderKey(view);

@@ -37,7 +37,7 @@ interface OwnerPage<Of extends Scope> {
   ) => Promise<{ readonly body: Views[Of]; readonly headers?: Readonly<Record<string, string>> }>;
   /** Content above the limits. */
   readonly describe: (page: OrganizationPageCall, one: Views[Of], limits: LimitListView) => Child;
-  /** Its users and keys. Omitted: it has none. */
+  /** Shows the users and keys of the user or group. Omitted: there are none to show. */
   readonly showOwned?: (page: OrganizationPageCall, one: Views[Of]) => Promise<Child>;
   /** Content below the settings. */
   readonly showActions: (page: OrganizationPageCall, one: Views[Of]) => Child;

@@ -91,7 +91,7 @@ interface ArrangedListProps<Item> {
   readonly kind: ArrangedKind;
   readonly list: ArrangedList<Item>;
   readonly columns: RowTableColumns<Item>;
-  /** If there is none at all. */
+  /** Shown in place of the list if there is nothing to list, even without filters. */
   readonly empty: Child;
 }
 

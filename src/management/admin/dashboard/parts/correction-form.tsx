@@ -65,7 +65,7 @@ interface CorrectionFormProps {
   readonly keys: ReadonlyMap<string, string>;
   /** Ids of models with a price in the organization's currency. */
   readonly models: readonly string[];
-  /** Makes repeats of the same form count once. */
+  /** Idempotency key: the same form counts only once, even if it is sent again. */
   readonly id: string;
 }
 
