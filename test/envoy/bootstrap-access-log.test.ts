@@ -81,7 +81,9 @@ describe("the access log", () => {
     ["a/1 igw_operator_Secret2 b/2", "a/1  b/2"],
   ])("has none of the keys in the user-agent %s", async (agent, logged) => {
     await send(edge.port, "POST", "/agent", { ...AUTHORIZED, "user-agent": agent }, "{}");
-    const line = await findLogLine((entry) => entry["path"] === "/agent" && entry["user_agent"] === logged);
+    const line = await findLogLine(
+      (entry) => entry["path"] === "/agent" && (entry["user_agent"] ?? "") === logged,
+    );
     expect(JSON.stringify(line)).not.toContain("Secret");
   });
 
@@ -89,7 +91,8 @@ describe("the access log", () => {
     const headers = { connection: "upgrade", upgrade: "websocket", "user-agent": "x/1 sk-igw-Secret1" };
     await send(edge.port, "GET", "/agent-unseen", headers);
     const line = await findLogLine((entry) => entry["path"] === "/agent-unseen");
-    expect(line["user_agent"]).toBe("");
+    // Null in Envoy 1.39.
+    expect(line["user_agent"] ?? "").toBe("");
   });
 
   it("leaves out a path with a key of a request that no filter has seen", async () => {

@@ -7,6 +7,7 @@ import { CHAT_PATH, chatBody, withSharedChatStack } from "../support/chat-stack.
 import { catalogEntry, CHAT_MODEL } from "../support/gateway-config.ts";
 import { type HttpAnswer, send } from "../support/http.ts";
 import { type SideEnvoy, startSideEnvoy } from "../support/side-envoy.ts";
+import { waitFor } from "../support/wait.ts";
 
 const OTHER_MODEL = "acme/echo-large";
 const MESSAGE = "type.googleapis.com/envoy.extensions.filters.http.ext_authz.v3.ExtAuthzPerRoute";
@@ -43,6 +44,9 @@ async function restrict(name: string, extensions: Record<string, string>): Promi
     },
   });
   started.push(envoy);
+  const headers = { authorization: `Bearer ${inside.key}` };
+  const isServed = async () => (await send(envoy.baseUrl, { path: "/v1/models", headers })).status !== 503;
+  await waitFor("the Envoy to see a worker", isServed);
   return envoy.baseUrl;
 }
 
