@@ -6,6 +6,8 @@ export type Need =
   | "build"
   | "types"
   | "redis"
+  /** For C: of a clock that is preloaded into Redis, and of programs that measure. */
+  | "compiler"
   | "envoy"
   | "node-sdks"
   | "python"
@@ -16,8 +18,32 @@ export type Need =
 
 const STACK: readonly Need[] = ["build", "redis", "envoy"];
 
+/** Beginnings of the paths of tests that set the clock of Redis. */
+const CLOCKS = [
+  "test/cli/doctor-findings",
+  "test/envoy/limits-windows",
+  "test/envoy/month",
+  "test/envoy/rate-limit-bursts",
+  "test/envoy/token-streams",
+  "test/store/alert-months",
+  "test/store/bucket-model",
+  "test/store/buckets",
+  "test/store/concurrency-model",
+  "test/store/deadlines",
+  "test/store/months",
+  "test/store/raises",
+  "test/store/refusal-alerts",
+  "test/store/session-caps",
+  "test/store/spend-",
+  "test/store/token-limits",
+  "test/store/verify-windows",
+  "test/store/windows",
+];
+const COMPILER: readonly Need[] = ["compiler"];
+
 /** What tests need, by the beginning of their path. Every row that fits a file counts. */
 export const NEEDS: Readonly<Record<string, readonly Need[]>> = {
+  ...Object.fromEntries(CLOCKS.map((start) => [start, COMPILER])),
   "test/unit/": [],
   "test/property/": [],
   "test/store/": ["redis"],
@@ -25,6 +51,7 @@ export const NEEDS: Readonly<Record<string, readonly Need[]>> = {
   "test/admin/": ["redis"],
   "test/envoy/": STACK,
   "test/setup/": STACK,
+  "test/setup/bench-": COMPILER,
   "test/cli/": STACK,
   "test/cli/completion.test.ts": ["shells"],
   "test/clients/": [...STACK, "node-sdks"],
@@ -39,15 +66,21 @@ export const NEEDS: Readonly<Record<string, readonly Need[]>> = {
   "test/clients/strict-caps-python": ["python"],
   "test/dashboard/": [...STACK, "chromium"],
   "test/dashboard/snippets.test.ts": ["node-sdks", "python"],
-  "test/monitoring/": [...STACK, "prometheus"],
-  "test/packaging/": [...STACK, "helm"],
-  "test/packaging/chart.test.ts": ["prometheus"],
-  "test/faults/": STACK,
-  "test/hostile/": STACK,
+  "test/monitoring/": STACK,
+  "test/monitoring/alarms-": ["prometheus"],
+  "test/monitoring/alarms-redis": COMPILER,
+  "test/monitoring/rules": ["prometheus"],
+  "test/packaging/": STACK,
+  "test/packaging/chart": ["helm", "prometheus"],
+  "test/packaging/documentation": ["helm"],
+  "test/packaging/kubernetes": ["helm"],
+  "test/packaging/release": ["helm"],
+  "test/faults/": [...STACK, "compiler"],
+  "test/hostile/": [...STACK, "compiler"],
 };
 
 /** What a whole `npm test` needs at once, while the rest is fetched beside its first tests. */
-export const FIRST_NEEDS: readonly Need[] = ["redis"];
+export const FIRST_NEEDS: readonly Need[] = ["redis", "compiler"];
 
 export const ALL_NEEDS: readonly Need[] = [...new Set<Need>(["types", ...Object.values(NEEDS).flat()])];
 

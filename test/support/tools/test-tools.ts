@@ -23,11 +23,8 @@ export interface CloneSetup {
 const PREPARE: Readonly<Record<Need, (context: ToolContext, clone: CloneSetup) => Promise<Variables>>> = {
   build: (_context, { build }) => build().then(() => ({})),
   types: (_context, { checkTypes }) => checkTypes().then(() => ({})),
-  // With the compiler of the clock that tests preload into it.
-  redis: async (context) => ({
-    ...(await nameTool("REDIS_SERVER_BIN", ensureRedisServer(context))),
-    ...(await nameTool("CC", ensureCompiler(context))),
-  }),
+  redis: (context) => nameTool("REDIS_SERVER_BIN", ensureRedisServer(context)),
+  compiler: (context) => nameTool("CC", ensureCompiler(context)),
   envoy: (context) => nameTool("ENVOY_BIN", ensureEnvoy(context)),
   "node-sdks": ({ progress }, { installNodeSdks }) => installNodeSdks(progress).then(() => ({})),
   python: async (context, { requirementsFile }) => ({
@@ -45,7 +42,7 @@ const PREPARE: Readonly<Record<Need, (context: ToolContext, clone: CloneSetup) =
 /** Prepared at the same time as everything else: they wait for npm packages. */
 const OF_THE_CLONE: readonly Need[] = ["types", "build"];
 /** Prepared before the others: it may use apt, and may have to make the pip that the others then find. */
-const FIRST: readonly Need[] = ["redis"];
+const FIRST: readonly Need[] = ["redis", "compiler"];
 /** Prepared at the same time, since npm, pip, apt and Go wait for different things; in a row one by one, since apt has a lock. */
 const REST: readonly (readonly Need[])[] = [
   ["envoy"],

@@ -9,14 +9,18 @@ const ROOT = resolve(import.meta.dirname, "../../..");
 /** What these words in a test, or in a module that it imports, show that it needs. */
 const SIGNS: readonly (readonly [RegExp, Need])[] = [
   [/clients\/node_modules|from "(?:openai|ai|@anthropic-ai|@ai-sdk|@langchain|@openai)[/"]/, "node-sdks"],
-  [/import \{ withPython \}/, "python"],
+  [/import \{[^}]*\bwithPython \}/, "python"],
   [/\bCHROMIUM_BIN\b/, "chromium"],
   [/\bPROM(?:ETHEUS|TOOL)_BIN\b/, "prometheus"],
   [/\bHELM_BIN\b/, "helm"],
   [/"zsh"/, "shells"],
   [/\bREDIS_SERVER_BIN\b/, "redis"],
+  [/import \{[^}]*\b(?:canSetRedisClock|clockAhead|startRedisWithClock|compileProgram)\b/, "compiler"],
   [/"\/?(?:\.\.\/)*dist\/main\.js"/, "build"],
 ];
+
+/** What only some tests of a directory start: each row names these, and no others. */
+const OF_SOME: readonly Need[] = ["compiler", "helm", "prometheus", "shells"];
 
 /** Modules and tests that look for programs in stand-ins, or name them without starting them. */
 const APART = /^test\/support\/tools\/|^test\/unit\/|^test\/setup\//;
@@ -36,6 +40,11 @@ function listModules(path: string, seen = new Set<string>()): ReadonlySet<string
   return seen;
 }
 
+function listShown(file: string): readonly Need[] {
+  const text = [...listModules(file)].map((path) => readFileSync(join(ROOT, path), "utf8")).join("\n");
+  return SIGNS.filter(([sign]) => sign.test(text)).map(([, need]) => need);
+}
+
 describe("what `npm test -- FILE` prepares", () => {
   it("is known for every test file, by rows that each fit one", () => {
     const starts = Object.keys(NEEDS);
@@ -44,12 +53,22 @@ describe("what `npm test -- FILE` prepares", () => {
   });
 
   it("has each program that a test or a module of its own starts", () => {
-    const missing = tests.flatMap((file) => {
-      const text = [...listModules(file)].map((path) => readFileSync(join(ROOT, path), "utf8")).join("\n");
-      const shown = SIGNS.filter(([sign]) => sign.test(text)).map(([, need]) => need);
-      return shown.filter((need) => !listNeeds([file]).includes(need)).map((need) => `${file}: ${need}`);
-    });
+    const missing = tests.flatMap((file) =>
+      listShown(file)
+        .filter((need) => !listNeeds([file]).includes(need))
+        .map((need) => `${file}: ${need}`),
+    );
     expect(missing).toEqual([]);
+  });
+
+  it("has no program for a test that starts it nowhere, if only some tests of its directory do", () => {
+    const looked = tests.filter((file) => !APART.test(file));
+    const further = looked.flatMap((file) =>
+      listNeeds([file])
+        .filter((need) => OF_SOME.includes(need) && !listShown(file).includes(need))
+        .map((need) => `${file}: ${need}`),
+    );
+    expect(further).toEqual([]);
   });
 
   it("is nothing for a test of a unit, and what a stack needs for one of Envoy", () => {
