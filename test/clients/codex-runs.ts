@@ -1,10 +1,25 @@
 /** Sessions of Codex with the gateway, and what a model answers to have it act. */
 import { onTestFinished } from "vitest";
 import type { ChatStack } from "../support/chat-stack.ts";
-import { type CodexOptions, type CodexSession, openCodex } from "../support/codex.ts";
+import {
+  type CodexOptions,
+  type CodexSession,
+  ensureCodex,
+  ensurePreviousCodex,
+  openCodex,
+} from "../support/codex.ts";
+import { firstOnPush } from "../support/extent.ts";
 import { type PassedRequest, startRecordingProxy } from "../support/recording-proxy.ts";
 import type { RecordedRequest } from "../support/upstream.ts";
 import type { Call } from "./chat-answers.ts";
+import { CLIENTS } from "./clients.ts";
+
+export const CODEX_PROGRAMS = await Promise.all(
+  firstOnPush([
+    { proven: CLIENTS.codex, ensure: ensureCodex },
+    { proven: CLIENTS.previousCodex, ensure: ensurePreviousCodex },
+  ]).map(async ({ proven, ensure }) => ({ proven, ...(await ensure()) })),
+);
 
 type RecordedSession = CodexSession & { readonly passed: readonly PassedRequest[] };
 

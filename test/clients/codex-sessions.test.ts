@@ -1,30 +1,24 @@
 /** Codex' long sessions: its own compaction, agents of its agents, a call that its user interrupted. */
 import { access } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { SUMMARY_PROMPT } from "../../src/data-path/translation/conversation/compaction.ts";
 import { withSharedChatStack } from "../support/chat-stack.ts";
-import { type CodexOptions, ensureCodex } from "../support/codex.ts";
+import type { CodexOptions } from "../support/codex.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
 import type { ScriptedAnswer } from "../support/scripted-answer.ts";
 import type { RecordedRequest } from "../support/upstream.ts";
 import { waitFor } from "../support/wait.ts";
 import { sentMessages, sentResults } from "./agent-requests.ts";
 import { type Call, callDeltas, deltaStream, textStream } from "./chat-answers.ts";
-import { openRecordedCodex, runCommand } from "./codex-runs.ts";
-import { CLIENTS } from "./clients.ts";
+import { CODEX_PROGRAMS, openRecordedCodex, runCommand } from "./codex-runs.ts";
 import { proves } from "./proofs.ts";
 
-const codex = await ensureCodex();
-const NOTE = codex.missing === null ? "" : ` (skipped: ${codex.missing})`;
 /** Codex knows what follows the slash: it runs commands by a function of its own. */
 const MODEL = "acme/gpt-5.5";
 /** Of this one it knows that it may have agents of its own. */
 const LEADING_MODEL = "acme/gpt-5.6-sol";
 const chat = withSharedChatStack([catalogEntry({ id: MODEL }), catalogEntry({ id: LEADING_MODEL })]);
-
-const open = (options: Partial<CodexOptions> = {}) =>
-  openRecordedCodex(chat, { program: codex.path ?? "", model: MODEL, ...options });
 
 const callStream = (call: Call, promptTokens = 11): ScriptedAnswer =>
   deltaStream(callDeltas(call, 0), "tool_calls", { promptTokens, cachedTokens: 0, completionTokens: 2 });
@@ -34,8 +28,11 @@ const textOf = (request: RecordedRequest): string =>
     .map(({ content }) => content ?? "")
     .join("\n");
 
-describe.skipIf(codex.missing !== null)(`Codex' sessions${NOTE}`, () => {
-  proves(CLIENTS.codex, "/v1/responses");
+describe.each(CODEX_PROGRAMS)("sessions of Codex $proven.version", ({ proven, path, missing }) => {
+  proves(proven, "/v1/responses");
+  beforeEach(({ skip }) => skip(missing !== null, missing ?? ""));
+  const open = (options: Partial<CodexOptions> = {}) =>
+    openRecordedCodex(chat, { program: path ?? "", model: MODEL, ...options });
 
   it("[responses.compaction.trigger] compacts what is too long in the middle of a turn, goes on from the summary, and resumes with it", async () => {
     const summary = "S: blue whales were counted";

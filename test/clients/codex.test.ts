@@ -1,22 +1,19 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { chatBody, withSharedChatStack } from "../support/chat-stack.ts";
-import { type CodexOptions, ensureCodex } from "../support/codex.ts";
+import type { CodexOptions } from "../support/codex.ts";
 import { byExtent } from "../support/extent.ts";
 import { CHAT_MODEL, catalogEntry } from "../support/gateway-config.ts";
 import { openaiError, textChunk } from "../support/scripted-answer.ts";
 import { waitFor } from "../support/wait.ts";
 import { answerByTurn, sentMessages, sentResults } from "./agent-requests.ts";
 import { type Call, callDeltas, deltaStream, textStream } from "./chat-answers.ts";
-import { openRecordedCodex, runCommand } from "./codex-runs.ts";
+import { CODEX_PROGRAMS, openRecordedCodex, runCommand } from "./codex-runs.ts";
 import { useUpTokens } from "./rate-limit-cases.ts";
-import { CLIENTS } from "./clients.ts";
 import { proves } from "./proofs.ts";
 import { monthLimits } from "../support/month-limits.ts";
 
-const codex = await ensureCodex();
-const NOTE = codex.missing === null ? "" : ` (skipped: ${codex.missing})`;
 /** Codex knows what follows the slash: it gets `apply_patch` as a custom tool. */
 const PATCH_MODEL = "acme/gpt-5.5";
 /** Of this one it knows that it writes programs: its tool `exec` runs JavaScript that calls the others. */
@@ -37,11 +34,11 @@ const chat = withSharedChatStack([
 /** Its own waits between tries add up to half a minute. */
 const FEW_TRIES = ["request_max_retries = 1", "stream_max_retries = 1"];
 
-const open = (options: Partial<CodexOptions> = {}, beforeFirst?: () => Promise<void>) =>
-  openRecordedCodex(chat, { program: codex.path ?? "", model: CHAT_MODEL, ...options }, beforeFirst);
-
-describe.skipIf(codex.missing !== null)(`Codex${NOTE}`, () => {
-  proves(CLIENTS.codex, "/v1/responses");
+describe.each(CODEX_PROGRAMS)("Codex $proven.version", ({ proven, path, missing }) => {
+  proves(proven, "/v1/responses");
+  beforeEach(({ skip }) => skip(missing !== null, missing ?? ""));
+  const open = (options: Partial<CodexOptions> = {}, beforeFirst?: () => Promise<void>) =>
+    openRecordedCodex(chat, { program: path ?? "", model: CHAT_MODEL, ...options }, beforeFirst);
 
   it("[responses.principles.codex] answers a prompt by one streamed request, of which the upstream learns nothing about its user", async () => {
     chat.upstream.answer(textStream("Hello", " there."));

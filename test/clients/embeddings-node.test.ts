@@ -1,8 +1,7 @@
-import { OpenAIEmbeddings } from "@langchain/openai";
 import type { OpenAI } from "openai";
 import { describe, expect, it } from "vitest";
-import { CLIENTS } from "./clients.ts";
 import { EMBED_MODEL, TEXT_MODEL, withDemoStack } from "./embeddings-stack.ts";
+import { LANGCHAINS } from "./langchain-sdks.ts";
 import { createOpenAi, OPENAI_SDKS } from "./openai-sdks.ts";
 import { proves } from "./proofs.ts";
 
@@ -77,11 +76,11 @@ describe.each(OPENAI_SDKS)("$name", (sdk) => {
   });
 });
 
-describe("OpenAIEmbeddings of LangChain for Node", () => {
-  proves(CLIENTS.langchainOpenai, "/v1/embeddings");
+describe.each(LANGCHAINS)("OpenAIEmbeddings of $name for Node", ({ openai, provenOpenai }) => {
+  proves(provenOpenai, "/v1/embeddings");
 
   it("embeds documents and a query", async () => {
-    const embeddings = new OpenAIEmbeddings({
+    const embeddings = new openai.OpenAIEmbeddings({
       model: EMBED_MODEL,
       dimensions: 32,
       apiKey: chat.key.key,

@@ -1,13 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { withPython } from "../support/python.ts";
-import { CLIENTS } from "./clients.ts";
 import { EMBED_MODEL, TEXT_MODEL, withDemoStack } from "./embeddings-stack.ts";
-import { withOpenAiPythonSdks } from "./openai-python-sdks.ts";
+import { withLangChainPythons, withOpenAiPythonSdks } from "./openai-python-sdks.ts";
 import { proves } from "./proofs.ts";
 
 const chat = withDemoStack();
 const SDKS = withOpenAiPythonSdks();
-const langchain = withPython("langchain_chat.py");
+const LANGCHAINS = withLangChainPythons();
 
 const common = () => ({ base_url: chat.stack.baseUrl, api_key: chat.key.key });
 
@@ -44,12 +42,12 @@ describe.each(SDKS)("$name", ({ proven, player }) => {
   });
 });
 
-describe("OpenAIEmbeddings of LangChain for Python", () => {
-  proves(CLIENTS.pythonLangchainOpenai, "/v1/embeddings");
+describe.each(LANGCHAINS)("OpenAIEmbeddings of $name", ({ provenOpenai, player }) => {
+  proves(provenOpenai, "/v1/embeddings");
 
   it("embeds documents and a query", async () => {
     const input = { ...common(), model: EMBED_MODEL, texts: ["one two", "three"], dimensions: 32 };
-    const { documents, query } = (await langchain.play("embed", input)) as {
+    const { documents, query } = (await player.play("embed", input)) as {
       documents: number[][];
       query: number[];
     };

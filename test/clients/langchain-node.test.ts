@@ -1,13 +1,5 @@
-import { ChatAnthropic } from "@langchain/anthropic";
-import {
-  type AIMessageChunk,
-  HumanMessage,
-  SystemMessage,
-  type ToolMessage,
-  type UsageMetadata,
-} from "@langchain/core/messages";
-import { tool } from "@langchain/core/tools";
-import { ChatOpenAI } from "@langchain/openai";
+import type { AIMessageChunk, ToolMessage, UsageMetadata } from "@langchain/core/messages";
+import type { ChatOpenAI } from "@langchain/openai";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { withSharedChatStack } from "../support/chat-stack.ts";
@@ -24,8 +16,9 @@ import {
   ROME,
   USAGE,
 } from "./chat-answers.ts";
-import { CLIENTS } from "./clients.ts";
-import { proves } from "./proofs.ts";
+import type { Client } from "./clients.ts";
+import { type LangChain, LANGCHAINS } from "./langchain-sdks.ts";
+import { proves, type Route } from "./proofs.ts";
 import { createDrainedKey } from "./rate-limit-cases.ts";
 import { monthLimits } from "../support/month-limits.ts";
 
@@ -36,14 +29,23 @@ interface ModelOptions {
   readonly maxRetries?: number;
 }
 
+interface Model {
+  readonly name: string;
+  readonly sdk: LangChain;
+  readonly proven: Client;
+  readonly route: Route;
+  readonly create: (options?: ModelOptions) => ChatOpenAI;
+}
+
 /** The two classes have the same methods; their types only differ in what their own options may hold. */
-const MODELS = [
+const MODELS = LANGCHAINS.flatMap((sdk): readonly Model[] => [
   {
-    name: "ChatAnthropic",
-    proven: CLIENTS.langchainAnthropic,
+    name: `ChatAnthropic of ${sdk.name}`,
+    sdk,
+    proven: sdk.provenAnthropic,
     route: "/v1/messages",
-    create: ({ apiKey = chat.key.key, maxRetries = 0 }: ModelOptions = {}): ChatOpenAI =>
-      new ChatAnthropic({
+    create: ({ apiKey = chat.key.key, maxRetries = 0 } = {}) =>
+      new sdk.anthropic.ChatAnthropic({
         model: CHAT_MODEL,
         apiKey,
         maxRetries,
@@ -51,11 +53,12 @@ const MODELS = [
       }) as unknown as ChatOpenAI,
   },
   {
-    name: "ChatOpenAI",
-    proven: CLIENTS.langchainOpenai,
+    name: `ChatOpenAI of ${sdk.name}`,
+    sdk,
+    proven: sdk.provenOpenai,
     route: "/v1/chat/completions",
-    create: ({ apiKey = chat.key.key, maxRetries = 0 }: ModelOptions = {}): ChatOpenAI =>
-      new ChatOpenAI({
+    create: ({ apiKey = chat.key.key, maxRetries = 0 } = {}) =>
+      new sdk.openai.ChatOpenAI({
         model: CHAT_MODEL,
         apiKey,
         maxRetries,
@@ -63,11 +66,12 @@ const MODELS = [
       }),
   },
   {
-    name: "ChatOpenAI with useResponsesApi",
-    proven: CLIENTS.langchainOpenai,
+    name: `ChatOpenAI of ${sdk.name} with useResponsesApi`,
+    sdk,
+    proven: sdk.provenOpenai,
     route: "/v1/responses",
-    create: ({ apiKey = chat.key.key, maxRetries = 0 }: ModelOptions = {}): ChatOpenAI =>
-      new ChatOpenAI({
+    create: ({ apiKey = chat.key.key, maxRetries = 0 } = {}) =>
+      new sdk.openai.ChatOpenAI({
         model: CHAT_MODEL,
         apiKey,
         maxRetries,
@@ -75,13 +79,7 @@ const MODELS = [
         configuration: { baseURL: `${chat.stack.baseUrl}/v1` },
       }),
   },
-] as const;
-
-const weather = tool(({ city }: { city: string }) => `21 °C in ${city}`, {
-  name: "get_weather",
-  description: "The weather in a city",
-  schema: z.object({ city: z.string() }),
-});
+]);
 
 async function readStream(stream: AsyncIterable<AIMessageChunk>): Promise<AIMessageChunk> {
   let whole: AIMessageChunk | null = null;
@@ -99,18 +97,26 @@ async function catchError(promise: Promise<unknown>): Promise<Record<string, unk
   return thrown as Record<string, unknown>;
 }
 
-describe.each(MODELS)("$name of LangChain", ({ proven, route, create }) => {
+describe.each(MODELS)("$name", ({ sdk, proven, route, create }) => {
   proves(proven, route);
+  const isOldAnthropic = !sdk.isCurrent && route === "/v1/messages";
+  const { HumanMessage, SystemMessage } = sdk.messages;
+  const weather = sdk.tools.tool(({ city }: { city: string }) => `21 °C in ${city}`, {
+    name: "get_weather",
+    description: "The weather in a city",
+    schema: z.object({ city: z.string() }),
+  });
 
   it("invokes, with usage", async () => {
     chat.upstream.answer(messageAnswer({ content: "Hello." }));
     const message = await create().invoke([new SystemMessage("Be brief."), new HumanMessage("Hi.")]);
     expect(message.text).toBe("Hello.");
-    // LangChain counts cached tokens among the input tokens, whatever the protocol does.
+    // LangChain counts cached tokens among the input tokens, whatever the protocol does, but for the old ChatAnthropic.
+    const inputTokens = isOldAnthropic ? 7 : 11;
     expect(message.usage_metadata).toMatchObject({
-      input_tokens: 11,
+      input_tokens: inputTokens,
       output_tokens: 2,
-      total_tokens: 13,
+      total_tokens: inputTokens + 2,
       input_token_details: { cache_read: 4 },
     });
     expect(chat.upstream.lastRequest.body?.["messages"]).toEqual([
@@ -204,19 +210,23 @@ describe.each(MODELS)("$name of LangChain", ({ proven, route, create }) => {
     });
   });
 
-  it("closes the upstream's connection when the caller gives a stream up", async () => {
-    chat.upstream.answer({ kind: "events", events: [textChunk("one")], done: false, ending: "hang" });
-    const given = new AbortController();
-    const error = await catchError(
-      (async () => {
-        for await (const chunk of await create().stream("hi", { signal: given.signal })) {
-          if (chunk.text === "one") given.abort();
-        }
-      })(),
-    );
-    expect(String(error["message"])).toMatch(/abort/iu);
-    await waitFor("the upstream to see it", () => chat.upstream.lastRequest.state === "aborted");
-  });
+  // The old ChatAnthropic looks at the signal when the next event comes, and none comes here.
+  it.skipIf(isOldAnthropic)(
+    "closes the upstream's connection when the caller gives a stream up",
+    async () => {
+      chat.upstream.answer({ kind: "events", events: [textChunk("one")], done: false, ending: "hang" });
+      const given = new AbortController();
+      const error = await catchError(
+        (async () => {
+          for await (const chunk of await create().stream("hi", { signal: given.signal })) {
+            if (chunk.text === "one") given.abort();
+          }
+        })(),
+      );
+      expect(String(error["message"])).toMatch(/abort/iu);
+      await waitFor("the upstream to see it", () => chat.upstream.lastRequest.state === "aborted");
+    },
+  );
 
   it("throws an error in a stream that has begun", async () => {
     const broken = { error: { message: "out of memory", code: 500 } };

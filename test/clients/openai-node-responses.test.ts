@@ -1,9 +1,10 @@
-import { Agent, OpenAIResponsesModel, run, setTracingDisabled, tool as agentTool } from "@openai/agents";
+import * as currentAgents from "@openai/agents";
 import type { OpenAI } from "openai";
 import type { ResponseInputItem } from "openai/resources/responses/responses";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { withSharedChatStack } from "../support/chat-stack.ts";
+import { firstOnPush } from "../support/extent.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
 import { textChunk } from "../support/scripted-answer.ts";
 import {
@@ -179,28 +180,40 @@ describe.each(OPENAI_SDKS)("responses of $name", (sdk) => {
   });
 });
 
-describe("the Agents SDK", () => {
-  proves(CLIENTS.agents, "/v1/responses");
-  setTracingDisabled(true);
-  const weather = agentTool({
+/** Loaded without its types: the calls of the tests have the same form in both. */
+const PREVIOUS_AGENTS: string = "openai-agents-0.19";
+const AGENTS_SDKS = await Promise.all(
+  firstOnPush([
+    async () => ({ proven: CLIENTS.agents, sdk: currentAgents }),
+    async () => ({
+      proven: CLIENTS.agents019,
+      sdk: (await import(PREVIOUS_AGENTS)) as typeof currentAgents,
+    }),
+  ]).map((load) => load()),
+);
+
+describe.each(AGENTS_SDKS)("the Agents SDK $proven.version", ({ proven, sdk }) => {
+  proves(proven, "/v1/responses");
+  sdk.setTracingDisabled(true);
+  const weather = sdk.tool({
     name: "get_weather",
     description: "The weather in a city",
     parameters: z.object({ city: z.string() }),
     execute: ({ city }) => `21 °C in ${city}`,
   });
   const createAgent = () =>
-    new Agent({
+    new sdk.Agent({
       name: "Weather",
       instructions: "Be brief.",
       // Its own copy of the SDK may be of another version than the tests'.
-      model: new OpenAIResponsesModel(createOpenAi(CURRENT!, chat), CHAT_MODEL),
+      model: new sdk.OpenAIResponsesModel(createOpenAi(CURRENT!, chat), CHAT_MODEL),
       tools: [weather],
     });
 
   it("runs a tool and finishes", async () => {
     chat.upstream.answerNext(callAnswer(PARIS));
     chat.upstream.answer(messageAnswer({ content: "21 °C." }));
-    const result = await run(createAgent(), "The weather in Paris?");
+    const result = await sdk.run(createAgent(), "The weather in Paris?");
     expect(result.finalOutput).toBe("21 °C.");
     const sent = chat.upstream.lastRequest.body?.["messages"] as { role: string; content: string }[];
     expect(sent.map(({ role }) => role)).toEqual(["system", "user", "assistant", "tool"]);
@@ -210,7 +223,7 @@ describe("the Agents SDK", () => {
   it("runs a tool and finishes in streams", async () => {
     chat.upstream.answerNext(deltaStream(callDeltas(PARIS, 0), "tool_calls"));
     chat.upstream.answer(textStream("21", " °C."));
-    const result = await run(createAgent(), "The weather in Paris?", { stream: true });
+    const result = await sdk.run(createAgent(), "The weather in Paris?", { stream: true });
     let text = "";
     for await (const piece of result.toTextStream()) text += piece;
     await result.completed;

@@ -1,4 +1,4 @@
-/** The majors of OpenAI's SDK for Python that are in use; see `python/requirements*.txt`. */
+/** The majors of OpenAI's SDK and of LangChain for Python that are in use; see `python/requirements*.txt`. */
 import { firstOnPush } from "../support/extent.ts";
 import { type PythonPlayer, withPython } from "../support/python.ts";
 import { type Client, CLIENTS } from "./clients.ts";
@@ -21,4 +21,34 @@ export function withOpenAiPythonSdks(): readonly OpenAiPythonSdk[] {
     proven,
     player: withPython("openai_chat.py", older),
   }));
+}
+
+interface LangChainPython {
+  readonly name: string;
+  readonly isCurrent: boolean;
+  readonly provenOpenai: Client;
+  readonly provenAnthropic: Client;
+  /** Plays the scenarios of `langchain_chat.py`. */
+  readonly player: PythonPlayer;
+}
+
+/** For all tests of a file. */
+export function withLangChainPythons(): readonly LangChainPython[] {
+  const sdks = firstOnPush([
+    {
+      name: "LangChain 1 for Python",
+      isCurrent: true,
+      provenOpenai: CLIENTS.pythonLangchainOpenai,
+      provenAnthropic: CLIENTS.pythonLangchainAnthropic,
+      older: null,
+    },
+    {
+      name: "LangChain 0 for Python",
+      isCurrent: false,
+      provenOpenai: CLIENTS.pythonLangchainOpenai0,
+      provenAnthropic: CLIENTS.pythonLangchainAnthropic0,
+      older: "langchain-0",
+    },
+  ]);
+  return sdks.map(({ older, ...sdk }) => ({ ...sdk, player: withPython("langchain_chat.py", older) }));
 }

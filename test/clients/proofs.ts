@@ -48,7 +48,7 @@ const COLUMNS = {
 } as const satisfies Record<Route, string>;
 const ROUTES = Object.keys(COLUMNS) as Route[];
 
-/** Rows of clients and versions, with the number of tests on each route. */
+/** Rows of clients and versions, with the passed and failed tests on each route: "14/0". */
 export function formatProofs(proofs: readonly Proof[]): string {
   const rows = new Map<string, readonly Proof[]>();
   for (const proof of proofs.filter(({ passed, failed }) => passed + failed > 0)) {
@@ -69,5 +69,5 @@ function formatCell(proofs: readonly Proof[], wanted: Route): string {
   const found = proofs.filter(({ route }) => route === wanted);
   if (found.length === 0) return " |";
   const sum = (result: "passed" | "failed") => found.reduce((total, proof) => total + proof[result], 0);
-  return sum("failed") === 0 ? ` ${sum("passed")} |` : ` ${sum("passed")}, ${sum("failed")} failed |`;
+  return ` ${sum("passed")}/${sum("failed")} |`;
 }

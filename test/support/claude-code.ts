@@ -11,7 +11,19 @@ import {
 } from "./packaged-program.ts";
 
 export const CLAUDE_CODE_VERSION = "2.1.332";
+/** Newest version of the line before, still a program for Node. The last one of major 1 does not start on Node 26. */
+export const PREVIOUS_CLAUDE_CODE_VERSION = "2.0.77";
 const PLATFORMS = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"];
+
+export function ensurePreviousClaudeCode(): Promise<FoundProgram> {
+  const requirement = `@anthropic-ai/claude-code@${PREVIOUS_CLAUDE_CODE_VERSION}`;
+  return ensurePackagedProgram({
+    name: `claude-code-${PREVIOUS_CLAUDE_CODE_VERSION}`,
+    variable: "IGW_PREVIOUS_CLAUDE_CODE",
+    program: "cli.js",
+    packages: Object.fromEntries(PLATFORMS.map((platform) => [platform, { requirement, folder: "." }])),
+  });
+}
 
 export function ensureClaudeCode(): Promise<FoundProgram> {
   const packageOf = (platform: string): PlatformPackage => ({

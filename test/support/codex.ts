@@ -6,6 +6,8 @@ import { startChild } from "./child.ts";
 import { ensurePackagedProgram, type FoundProgram, isolatedEnvironment } from "./packaged-program.ts";
 
 export const CODEX_VERSION = "0.171.0";
+/** Newest version of the minor line before: there is no other major. */
+export const PREVIOUS_CODEX_VERSION = "0.169.0";
 /** The folder of each platform's program in its package. */
 const TARGETS: Readonly<Record<string, string>> = {
   "linux-x64": "x86_64-unknown-linux-musl",
@@ -14,15 +16,19 @@ const TARGETS: Readonly<Record<string, string>> = {
   "darwin-arm64": "aarch64-apple-darwin",
 };
 
-export function ensureCodex(): Promise<FoundProgram> {
+export const ensureCodex = (): Promise<FoundProgram> => ensureVersion(CODEX_VERSION, "IGW_CODEX");
+export const ensurePreviousCodex = (): Promise<FoundProgram> =>
+  ensureVersion(PREVIOUS_CODEX_VERSION, "IGW_PREVIOUS_CODEX");
+
+function ensureVersion(version: string, variable: string): Promise<FoundProgram> {
   return ensurePackagedProgram({
-    name: `codex-${CODEX_VERSION}`,
-    variable: "IGW_CODEX",
+    name: `codex-${version}`,
+    variable,
     program: "bin/codex",
     packages: Object.fromEntries(
       Object.entries(TARGETS).map(([platform, target]) => [
         platform,
-        { requirement: `@openai/codex@${CODEX_VERSION}-${platform}`, folder: `vendor/${target}` },
+        { requirement: `@openai/codex@${version}-${platform}`, folder: `vendor/${target}` },
       ]),
     ),
   });

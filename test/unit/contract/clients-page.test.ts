@@ -23,7 +23,9 @@ describe("docs/clients.md", () => {
   });
 
   it("counts tests in each row, of which none failed", () => {
-    for (const { client, counts } of readRows()) expect(`${client}:${counts}`).toMatch(/:[\d |]*\d[\d |]*$/u);
+    for (const { client, counts } of readRows()) {
+      expect(`${client}:${counts.replaceAll(/[ |]+/gu, " ")}`).toMatch(/: (?:[1-9]\d*\/0 )+$/u);
+    }
   });
 });
 
@@ -45,6 +47,6 @@ describe("the table of clients", () => {
       formatProofs([proof, other, { ...proof, passed: 3, failed: 0 }])
         .split("\n")
         .slice(2),
-    ).toEqual(["| ai | 9.0.0 | | 2 | | |", "| ai | 10.0.0 | | | 5, 1 failed | |"]);
+    ).toEqual(["| ai | 9.0.0 | | 2/0 | | |", "| ai | 10.0.0 | | | 5/1 | |"]);
   });
 });
