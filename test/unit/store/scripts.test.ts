@@ -1,9 +1,18 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { ROWS } from "../../../src/data-path/store/redis/row-layouts.ts";
+import { ADMITTED_SETTINGS } from "../../../src/data-path/store/redis/reply-layouts.ts";
+import { listOf, ROWS } from "../../../src/data-path/store/redis/row-layouts.ts";
+import { RECENT_TEXTS } from "../../../src/data-path/store/requests/recent-entry.ts";
+import { REFUSED_FIELDS } from "../../../src/data-path/store/requests/refused-entry.ts";
 import { readScript } from "../../../src/data-path/store/ioredis/scripts.ts";
-import { SCRIPTS, type ScriptLayout } from "../../../src/data-path/store/redis/script-layouts.ts";
+import {
+  compileInput,
+  SCRIPTS,
+  type ScriptLayout,
+} from "../../../src/data-path/store/redis/script-layouts.ts";
+import { KEY_SETTINGS } from "../../../src/shared/settings/key.ts";
+import { ORGANIZATION_SETTINGS } from "../../../src/shared/settings/organization.ts";
 
 const FOLDER = path.join(import.meta.dirname, "../../../src/data-path/store/lua");
 const FILES = readdirSync(FOLDER, { recursive: true, encoding: "utf8" }).filter((file) =>
@@ -19,6 +28,8 @@ function read(file: string): string {
 function withoutComments(lua: string): string {
   return lua.replaceAll(/--.*$/gm, "");
 }
+
+const snakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Of texts, amounts among them: nothing is converted. */
 const CONVERTED_TEXTS = ["cjson.encode({ unpack(message, 2) })", "cjson.decode(text)", "cjson.encode(texts)"];
@@ -48,7 +59,6 @@ describe("the Lua scripts", () => {
   it.each(scripts)("$file has a local for each key and argument, in the order of the table", (layout) => {
     const { file, keys, arguments: named, furtherKeys, furtherArguments } = layout;
     const lua = readScript(file, { resolve: false });
-    const snakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
     const names = Object.keys(named);
     const locals = [
       ...(keys.length > 0 ? [`local ${keys.map(snakeCase).join(", ")} = KEYS[1]`] : []),
@@ -95,5 +105,55 @@ describe("the Lua scripts", () => {
     const code = withoutComments(read(file));
     const checked = CONVERTED_TEXTS.reduce((left, known) => left.replace(known, ""), code);
     expect(checked).not.toMatch(/cjson|tostring|INCRBYFLOAT|'KEYS'/);
+  });
+});
+
+describe("lists that scripts share with TypeScript, in the order of their table", () => {
+  const loaded = scripts.map(({ file }) => readScript(file)).join("\n");
+
+  it.each(Object.entries(ROWS))("row %s, on both sides", (name, fields) => {
+    expect(loaded).toContain(`local ${fields.map(snakeCase).join(", ")} = `);
+    const named = Object.fromEntries(fields.map((field) => [field, field]));
+    expect(listOf[name as keyof typeof ROWS](named as never)).toEqual(fields);
+  });
+
+  it.each(scripts)("keys and arguments of $file, as they are sent", (layout) => {
+    const { keys, arguments: named } = layout;
+    const names = Object.keys(named);
+    const given = Object.fromEntries([...keys, ...names].map((name) => [name, name]));
+    const sent = compileInput(layout)("sha", { ...given, furtherKeys: [], furtherArguments: [] });
+    const kept = names.map((name) => (named[name] === "flag" ? "1" : name));
+    expect(sent).toEqual(["sha", String(keys.length), ...keys, ...kept]);
+  });
+
+  it.each([
+    "{ day = string.format('day:%d', number), week = string.format('week:%d', math.floor((number + 3) / 7)), month = month, total = 'total' }",
+    "{ day = ((number + 1) * 1 - 0) * 86400000, week = ((math.floor((number + 3) / 7) + 1) * 7 - 3) * 86400000, month = first_day(",
+    "{ day = 1, week = 2, month = 3, total = 4 }",
+    "{ day = 1296000000, week = 1900800000 }",
+  ])("periods: %s", (text) => {
+    expect(loaded).toContain(text);
+  });
+
+  it.each(Object.entries({ REFUSED_FIELDS, RECENT_TEXTS }))("%s", (constant, names) => {
+    expect(loaded).toContain(`local ${constant} = { ${names.map((name) => `'${name}'`).join(", ")} }\n`);
+  });
+
+  it("an admission's settings, in its reply and in its header", () => {
+    const settings = [
+      ...Object.entries(KEY_SETTINGS).map(([name, row]) => [`key${name}`, row] as const),
+      ...Object.entries(ORGANIZATION_SETTINGS).map(([name, row]) => [`organization${name}`, row] as const),
+    ].map(([name, row]) => [name.toLowerCase(), "field" in row ? row.field : row.apiName] as const);
+    const fieldOf = new Map([["keydisplay", "display"], ...settings]);
+    const fieldsOf = (owner: string) =>
+      ADMITTED_SETTINGS.filter((name) => name.startsWith(owner) && fieldOf.has(name.toLowerCase()))
+        .map((name) => `'${fieldOf.get(name.toLowerCase())}'`)
+        .join(", ");
+    expect(loaded).toContain(`local key_texts = redis.call('HMGET', key_record, ${fieldsOf("key")})\n`);
+    expect(loaded).toContain(
+      `local organization_texts = redis.call('HMGET', organization, ${fieldsOf("organization")})\n`,
+    );
+    const inWords = (name: string) => snakeCase(name).replaceAll("_", " ");
+    expect(loaded).toContain(`{${ADMITTED_SETTINGS.map(inWords).join(", ")}}\n`);
   });
 });
