@@ -77,13 +77,16 @@ describe("while Redis is away", () => {
     const known = await Promise.all(Array.from({ length: 4 * WORKERS }, () => ask(open.key)));
     expect(known.map(({ status }) => status)).toEqual(known.map(() => 200));
     await faults.redis.kill();
-    // Each worker has a count of its own.
-    const answers: HttpAnswer[] = [];
-    for (let count = 0; count < 16 * WORKERS; count += 1) answers.push(await ask(open.key));
-    const words = answers.map((answer) => (answer.status === 200 ? "200" : readError(answer).code));
+    // Each worker has a count of its own, and on a starved machine one may get its first request late.
+    const words: string[] = [];
+    for (let refusedInRow = 0; refusedInRow < 8 * WORKERS;) {
+      const answer = await ask(open.key);
+      words.push(answer.status === 200 ? "200" : String(readError(answer).code));
+      refusedInRow = words.at(-1) === "200" ? 0 : refusedInRow + 1;
+      expect(words.filter((word) => word === "200").length).toBeLessThan(16 * WORKERS);
+    }
     expect(new Set(words)).toEqual(new Set(["200", "group_hard_cap_reached"]));
     expect(words.slice(0, 3)).toEqual(["200", "200", "200"]);
-    expect(words.at(-1)).toBe("group_hard_cap_reached");
     await faults.redis.restart();
     await faults.waitUntilSettled([open], 15_000);
     const { limits: all } = await faults.store.readLimits(organizationId, { keyId, owners: groupId ?? "" });
