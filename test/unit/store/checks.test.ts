@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type AdmissionFigures, describeChecks } from "../../../src/data-path/store/admission/checks.ts";
+import type { AdmittedCap } from "../../../src/shared/stored/admission.ts";
 import { ADMISSION_DECISIONS } from "../../../src/shared/stored/decision.ts";
 
 const FIGURES: AdmissionFigures = {
@@ -15,11 +16,14 @@ const FIGURES: AdmissionFigures = {
   maxConcurrentRequests: 2,
   currency: "USD",
   keySpentMicrocents: 2n ** 53n + 1n,
-  keyHardCapCents: null,
   organizationSpentMicrocents: 5n,
-  organizationHardCapCents: 100,
-  reached: null,
+  caps: [{ scope: "organization", period: "month", cents: 100, raisedCents: 0, spentMicrocents: 5n }],
+  reachedCap: null,
 };
+
+function capOf(scope: AdmittedCap["scope"], period: AdmittedCap["period"]): AdmittedCap {
+  return { scope, period, cents: 100, raisedCents: 0, spentMicrocents: 100_000_000n };
+}
 
 describe("describeChecks", () => {
   it("shows all checks of an admission, amounts to the microcent", () => {
@@ -54,10 +58,11 @@ describe("describeChecks", () => {
 
   it.each(ADMISSION_DECISIONS.slice(2))("ends with the failed check for %s", (decision) => {
     const isOfOwner = decision === "user_cap_reached" || decision === "group_cap_reached";
-    const reached = isOfOwner ? { period: "week", capCents: 100, spentMicrocents: 100_000_000n } : null;
+    const reachedCap = isOfOwner ? capOf(decision === "user_cap_reached" ? "user" : "group", "week") : null;
+    const caps = reachedCap === null ? FIGURES.caps : [reachedCap];
     const isOfTokens = decision === "token_rate_limited";
     const tokenLimit = isOfTokens ? ({ scope: "group", type: "input", limit: 1_000 } as const) : null;
-    const checks = describeChecks({ ...FIGURES, decision, reached, tokenLimit });
+    const checks = describeChecks({ ...FIGURES, decision, caps, reachedCap, tokenLimit });
     expect(checks.map(({ passed }) => passed)).toEqual([...checks.slice(1).map(() => true), false]);
   });
 
@@ -79,9 +84,33 @@ describe("describeChecks", () => {
     ]);
   });
 
+  it("shows the spend of a key without a cap when the organization's monthly cap is reached", () => {
+    const [reachedCap = null] = FIGURES.caps;
+    const checks = describeChecks({ ...FIGURES, decision: "organization_cap_reached", reachedCap });
+    expect(checks.slice(-2)).toMatchObject([
+      { name: "key_hard_cap", passed: true, figures: { hard_cap_cents: null } },
+      { name: "organization_hard_cap", passed: false, figures: { hard_cap_cents: 100 } },
+    ]);
+  });
+
+  it.each([
+    { cap: { ...capOf("key", "month"), raisedCents: 50 }, name: "key_hard_cap", period: "month" },
+    { cap: capOf("organization", "day"), name: "organization_hard_cap", period: "day" },
+  ])(
+    "shows a reached cap of $period by itself if a cap is raised or is not monthly",
+    ({ cap, name, period }) => {
+      const decision = `${cap.scope}_cap_reached` as const;
+      const caps = [...FIGURES.caps, cap];
+      const checks = describeChecks({ ...FIGURES, decision, caps, reachedCap: cap });
+      const shown = checks.filter((check) => check.name.endsWith("_hard_cap"));
+      expect(shown).toMatchObject([{ name, passed: false, figures: { period } }]);
+    },
+  );
+
   it("names the cap of a window by its owner, and no other cap", () => {
-    const reached = { period: "week", capCents: 100, spentMicrocents: 100_000_001n };
-    const checks = describeChecks({ ...FIGURES, decision: "user_cap_reached", reached });
+    const reachedCap = { ...capOf("user", "week"), spentMicrocents: 100_000_001n };
+    const caps = [...FIGURES.caps, reachedCap];
+    const checks = describeChecks({ ...FIGURES, decision: "user_cap_reached", caps, reachedCap });
     expect(checks.filter(({ name }) => name.endsWith("_hard_cap"))).toEqual([
       {
         name: "user_hard_cap",

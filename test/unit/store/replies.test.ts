@@ -205,9 +205,8 @@ describe("the lists that scripts write into entries", () => {
   it("keep the order that entries in Redis have", () => {
     expect(RECENT_TEXTS.join(" ")).toBe("key route model tags status error");
     expect(REFUSED_FIELDS.join(" ")).toBe(
-      "key route decision bucket rpm hard_cap_cents max_concurrent expires_at spent currency " +
-        "organization_hard_cap_cents organization_spent remaining capacity retry_after concurrent reached_period " +
-        "reached_cap_cents reached_spent owners token_limit",
+      "key route decision bucket rpm max_concurrent expires_at spent currency organization_spent remaining capacity " +
+        "retry_after concurrent owners token_limit caps reached",
     );
   });
 

@@ -17,9 +17,8 @@ import {
 } from "../redis/keys.ts";
 import { inReplyOrder } from "../redis/in-reply-order.ts";
 import { dayAt, monthAt } from "../../../shared/time/calendar.ts";
-import { amountAt, integerAt, integerOrNullAt, parseArray, textAt } from "../redis/parse-reply.ts";
-import { LIMIT_PERIODS } from "../../../shared/settings/limits.ts";
-import { ADMISSION_DECISIONS, LIMIT_SCOPES } from "../../../shared/stored/decision.ts";
+import { integerAt, integerOrNullAt, parseArray, textAt } from "../redis/parse-reply.ts";
+import { ADMISSION_DECISIONS } from "../../../shared/stored/decision.ts";
 import type { OwnSpend } from "../../../shared/stored/own-spend.ts";
 import type {
   AdmittedCap,
@@ -29,6 +28,7 @@ import type {
   KeyReference,
   KnownKeyResult,
 } from "../../../shared/stored/admission.ts";
+import { parseCap } from "./checks.ts";
 import { parseTokenBuckets, parseTokenLimit } from "./token-buckets.ts";
 import { type AdmittedSettings, knownSettings, rememberSettings } from "./read-settings.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
@@ -223,23 +223,6 @@ function parseCaps(
     caps: caps.map((cap) => ({ ...cap, ownMicrocents: ownOf(cap) })),
     reachedCap: reached === null ? null : (caps[reached - 1] ?? null),
     areSessionsCapped: textAt(reply, AT.admit.sessionsCapped) !== "",
-  };
-}
-
-/** Parses one cap; its scope is in the position of an outcome. */
-function parseCap(cap: readonly unknown[]): AdmittedCap {
-  const at = AT.admitCap;
-  const scope = LIMIT_SCOPES.find((known) => known === cap[OUTCOME]);
-  const period = LIMIT_PERIODS.find((known) => known === cap[at.period]);
-  if (scope === undefined || period === undefined) {
-    throw new TypeError("admit replied a cap that is not known");
-  }
-  return {
-    scope,
-    period,
-    cents: integerAt(cap, at.cents),
-    raisedCents: integerAt(cap, at.raisedCents),
-    spentMicrocents: amountAt(cap, at.spent),
   };
 }
 

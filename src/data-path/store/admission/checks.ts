@@ -1,8 +1,12 @@
 /** Checks of an admission with their figures: explains why a request was rejected or which limits it met. */
 import { formatTimeOrNull } from "../../../shared/time/calendar.ts";
-import type { AdmissionDecision } from "../../../shared/stored/decision.ts";
+import type { AdmittedCap } from "../../../shared/stored/admission.ts";
+import { LIMIT_PERIODS } from "../../../shared/settings/limits.ts";
+import { type AdmissionDecision, LIMIT_SCOPES } from "../../../shared/stored/decision.ts";
 import type { Check } from "../../../shared/stored/reporting.ts";
 import type { TokenLimit } from "../../../shared/stored/token-rate.ts";
+import { amountAt, integerAt } from "../redis/parse-reply.ts";
+import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
 /** Figures that decided an admission. */
 export interface AdmissionFigures {
@@ -16,22 +20,16 @@ export interface AdmissionFigures {
   readonly concurrentRequests: number | null;
   readonly maxConcurrentRequests: number | null;
   readonly currency: string;
+  /** Spend of the month, with or without a cap. */
   readonly keySpentMicrocents: bigint;
-  readonly keyHardCapCents: number | null;
   readonly organizationSpentMicrocents: bigint;
-  readonly organizationHardCapCents: number | null;
   readonly tokenLimit: TokenLimit | null;
-  /** Cap that rejected the request, unless it is a monthly cap of the key or organization. */
-  readonly reached: {
-    readonly period: string;
-    readonly capCents: number;
-    readonly spentMicrocents: bigint;
-  } | null;
+  readonly caps: readonly AdmittedCap[];
+  readonly reachedCap: AdmittedCap | null;
 }
 
 /** Lists the checks in order, up to and including the one that failed. */
 export function describeChecks(figures: AdmissionFigures): readonly Check[] {
-  const { currency, reached } = figures;
   const expires_at = formatTimeOrNull(figures.expiresAtMs);
   const inOrder: readonly NamedCheck[] = [
     ["key_disabled", "key_enabled", {}],
@@ -61,8 +59,7 @@ export function describeChecks(figures: AdmissionFigures): readonly Check[] {
         max_concurrent_requests: figures.maxConcurrentRequests,
       },
     ],
-    // If several caps are reached, only the one that resets last is known.
-    ...(reached === null ? capsOfMonth(figures) : [capOf(figures.decision, reached, currency)]),
+    ...describeCaps(figures),
   ];
   const failed = inOrder.findIndex(([decision]) => decision === figures.decision);
   const made = failed === -1 ? inOrder : inOrder.slice(0, failed + 1);
@@ -88,29 +85,45 @@ function describeTokenLimit(
 
 type NamedCheck = readonly [AdmissionDecision, string, Check["figures"]];
 
-function capsOfMonth(figures: AdmissionFigures): NamedCheck[] {
-  const { currency } = figures;
+/** Describes monthly caps of key and organization together, and any other cap by itself. */
+function describeCaps(figures: AdmissionFigures): NamedCheck[] {
+  const { caps, reachedCap: reached, currency } = figures;
+  const isOfMonth = ({ scope, period, raisedCents }: AdmittedCap): boolean =>
+    period === "month" && raisedCents === 0 && (scope === "key" || scope === "organization");
+  if (reached !== null && !caps.every(isOfMonth)) {
+    const { scope, period, cents, spentMicrocents } = reached;
+    const shown = { ...cap(spentMicrocents, cents, currency), period };
+    return [[`${scope}_cap_reached`, `${scope}_hard_cap`, shown]];
+  }
+  const centsOf = (scope: string): number | null => caps.find((one) => one.scope === scope)?.cents ?? null;
   return [
-    ["key_cap_reached", "key_hard_cap", cap(figures.keySpentMicrocents, figures.keyHardCapCents, currency)],
+    ["key_cap_reached", "key_hard_cap", cap(figures.keySpentMicrocents, centsOf("key"), currency)],
     [
       "organization_cap_reached",
       "organization_hard_cap",
-      cap(figures.organizationSpentMicrocents, figures.organizationHardCapCents, currency),
+      cap(figures.organizationSpentMicrocents, centsOf("organization"), currency),
     ],
   ];
-}
-
-/** Formats a cap as "week": "user_hard_cap", with its period among the figures. */
-function capOf(
-  decision: AdmissionDecision,
-  { period, capCents, spentMicrocents }: NonNullable<AdmissionFigures["reached"]>,
-  currency: string,
-): NamedCheck {
-  const name = decision.replace(/_cap_reached$/, "_hard_cap");
-  return [decision, name, { ...cap(spentMicrocents, capCents, currency), period }];
 }
 
 /** Formats figures of a cap. Microcents are text, because most JSON readers parse numbers as doubles. */
 function cap(spentMicrocents: bigint, capCents: number | null, currency: string): Check["figures"] {
   return { spent_microcents: String(spentMicrocents), hard_cap_cents: capCents, currency };
+}
+
+/** Parses one cap; its scope is in the position of an outcome. */
+export function parseCap(cap: readonly unknown[]): AdmittedCap {
+  const at = AT.admitCap;
+  const scope = LIMIT_SCOPES.find((known) => known === cap[OUTCOME]);
+  const period = LIMIT_PERIODS.find((known) => known === cap[at.period]);
+  if (scope === undefined || period === undefined) {
+    throw new TypeError("admit replied a cap that is not known");
+  }
+  return {
+    scope,
+    period,
+    cents: integerAt(cap, at.cents),
+    raisedCents: integerAt(cap, at.raisedCents),
+    spentMicrocents: amountAt(cap, at.spent),
+  };
 }

@@ -181,8 +181,6 @@ end
 -- Caps of key, user, group and organization. A user has the member limits of its own group, which may differ from the
 -- request's group.
 local caps_text, reached, named = '', nil, nil
--- The list of rejected requests shows the monthly caps of key and organization together, any other cap by itself.
-local key_cap, organization_cap, is_named_shown = '', '', false
 local number, month = math.floor(now_ms / 86400000), string.sub(spend, -7)
 local has_members = user and (not user.group_id and organization_rare.member_limits
   or user.group_id and (user.group_id ~= group_id or group.member_limits))
@@ -196,13 +194,6 @@ if metered and not refusal and (has_members or (key_limits or '') ~= '' or (orga
     local cap_text = table.concat({ scope, period, text, raised == 0 and '0' or integer(raised), spent }, '","')
     caps_text = caps_text .. (caps_text == '' and '["' or ',["') .. cap_text .. '"]'
     caps_count = caps_count + 1
-    if period ~= 'month' or raised > 0 or scope == 'user' or scope == 'group' then
-      is_named_shown = true
-    elseif scope == 'key' then
-      key_cap = text
-    else
-      organization_cap = text
-    end
     if is_reached(cents, tonumber(spent)) then
       reached = reached or {}
       reached[#reached + 1] = { scope = scope, subject = subject, period = period, cents = cents, raised = raised,
@@ -248,7 +239,7 @@ if not refusal and metered and available >= UNITS_PER_TOKEN then
   end
 end
 
-local alerts_fired, key_spent, organization_spent, shown = '0', '0', '0', nil
+local alerts_fired, key_spent, organization_spent = '0', '0', '0'
 if named and decision_after_bucket == named.scope .. '_cap_reached' then
 -- @include windows.lua
 -- @include raises.lua
@@ -258,9 +249,6 @@ if named and decision_after_bucket == named.scope .. '_cap_reached' then
 -- @include thresholds.lua
   alerts_fired = fire_alerts(organization, key_record, key_id, owner_ids, windows_of(number, month))
   key_spent, organization_spent = unpack(redis.call('HMGET', spend, 'key:' .. key_id, 'organization'))
-  shown = is_named_shown and named
-else
-  key_cap, organization_cap = '', ''
 end
 
 local can_enter = not organization_rare.strict_caps and not max_concurrent
@@ -308,14 +296,11 @@ for position = FIRST_FURTHER_ARGUMENT, #ARGV, 4 do
 -- @include lists.lua
 -- @include refused.lua
     add_refused(refused, request_id, {
-      key = key_id, route = route, decision = decision, bucket = bucket_name, rpm = rpm_text, hard_cap_cents = key_cap,
+      key = key_id, route = route, decision = decision, bucket = bucket_name, rpm = rpm_text, owners = owner_ids,
       max_concurrent = key_rare.max_concurrent or '', expires_at = key_rare.expires_at or '', spent = key_spent or '0',
-      currency = redis.call('HGET', organization, 'currency') or '',
-      organization_hard_cap_cents = organization_cap, organization_spent = organization_spent or '0',
+      currency = redis.call('HGET', organization, 'currency') or '', organization_spent = organization_spent or '0',
       remaining = integer(remaining), capacity = integer(capacity), retry_after = integer(retry_after_s), concurrent = shown_concurrent,
-      reached_period = shown and shown.period or '', reached_cap_cents = shown and integer(shown.cents) or '',
-      reached_spent = shown and shown.spent or '', token_limit = token_limit,
-      owners = owner_ids,
+      token_limit = token_limit, caps = named and caps_text or '', reached = named and integer(named.place) or '',
     })
   elseif metered then
     -- Most calls have one request. A list that is made whole takes half the time.

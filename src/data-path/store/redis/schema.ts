@@ -3,7 +3,7 @@ import type { RedisClient } from "./client.ts";
 import { SCHEMA_KEY } from "./keys.ts";
 
 /** Increase with each change that the previous program could not read. Data below 4 precedes 1.0.0. */
-export const SCHEMA_VERSION = 10;
+export const SCHEMA_VERSION = 11;
 
 /** Thrown if the data in Redis has another schema, or was written by another program. */
 export class SchemaError extends Error {

@@ -1,5 +1,5 @@
 /** Entry of the stream of requests rejected at admission. */
-import { describeChecks } from "../admission/checks.ts";
+import { describeChecks, parseCap } from "../admission/checks.ts";
 import { parseTokenLimit } from "../admission/token-buckets.ts";
 import { parseArray, parseInteger, parseIntegerOrNull, textAt } from "../redis/parse-reply.ts";
 import type { AdmissionDecision } from "../../../shared/stored/decision.ts";
@@ -12,22 +12,19 @@ export const REFUSED_FIELDS = [
   "decision",
   "bucket",
   "rpm",
-  "hard_cap_cents",
   "max_concurrent",
   "expires_at",
   "spent",
   "currency",
-  "organization_hard_cap_cents",
   "organization_spent",
   "remaining",
   "capacity",
   "retry_after",
   "concurrent",
-  "reached_period",
-  "reached_cap_cents",
-  "reached_spent",
   "owners",
   "token_limit",
+  "caps",
+  "reached",
 ] as const;
 
 type Fields = Readonly<Record<string, string>>;
@@ -41,13 +38,8 @@ export function nameRefusedTexts(texts: Fields): Fields {
   return { ...texts, ...Object.fromEntries(named) };
 }
 
-function parseReached(fields: Fields) {
-  const { reached_period: period = "", reached_cap_cents: cents, reached_spent: spent = "0" } = fields;
-  if (period === "") return null;
-  return { period, capCents: parseIntegerOrNull(cents) ?? 0, spentMicrocents: BigInt(spent) };
-}
-
 export function parseRefusalChecks(decision: AdmissionDecision, fields: Fields): readonly Check[] {
+  const caps = parseArray(JSON.parse(`[${fields["caps"] ?? ""}]`)).map((cap) => parseCap(parseArray(cap)));
   return describeChecks({
     decision,
     bucket: fields["bucket"] === "count_tokens" ? "count_tokens" : "requests",
@@ -60,10 +52,9 @@ export function parseRefusalChecks(decision: AdmissionDecision, fields: Fields):
     maxConcurrentRequests: parseIntegerOrNull(fields["max_concurrent"]),
     currency: fields["currency"] ?? "",
     keySpentMicrocents: BigInt(fields["spent"] ?? "0"),
-    keyHardCapCents: parseIntegerOrNull(fields["hard_cap_cents"]),
     organizationSpentMicrocents: BigInt(fields["organization_spent"] ?? "0"),
-    organizationHardCapCents: parseIntegerOrNull(fields["organization_hard_cap_cents"]),
-    reached: parseReached(fields),
+    caps,
+    reachedCap: caps[(parseIntegerOrNull(fields["reached"]) ?? 0) - 1] ?? null,
     tokenLimit: parseTokenLimit(fields["token_limit"] ?? ""),
   });
 }
