@@ -15,8 +15,8 @@ import { ensureLlama, type ServerCounts, startLlama } from "../support/llama/lla
 import { type Stack, startStack } from "../support/stack.ts";
 
 const SERVERS = 3;
-/** Reads some ten thousand tokens a second. */
-const LAYERS = 8;
+/** The least: what counts is its cache. */
+const LAYERS = 1;
 const THINK_MS = 300;
 const ANSWER_TOKENS = 32;
 /** What all agents share, and as much of each. */
