@@ -4,7 +4,7 @@ import { createId } from "../../src/data-path/store/ids.ts";
 import type { LimitPeriod } from "../../src/shared/settings/limits.ts";
 import { spendKey } from "../../src/data-path/store/redis/keys.ts";
 import { canSetClock } from "./clock-fixture.ts";
-import { admitKnown, openRecordInput } from "./fixture.ts";
+import { admitKnown, openRecordInput, readExpiry } from "./fixture.ts";
 import {
   cap,
   createOwners,
@@ -101,7 +101,7 @@ describe.skipIf(!canSetClock)("a refusal by a cap (sets Redis's clock: takes Lin
     await decide(of);
     const spend = spendKey(of.organizationId, "2026-11");
     expect(await timed().client.hkeys(spend)).toContainEqual(expect.stringMatching(/^fired:/));
-    expect(await timed().client.pexpiretime(spend)).toBeGreaterThan(Date.parse(THURSDAY));
+    expect(await readExpiry(timed().client, spend)).toBeGreaterThan(Date.parse(THURSDAY));
   });
 
   it("by a strict cap that is not reached tells nothing: only this request does not fit", async () => {
