@@ -122,7 +122,7 @@ describe("the log in an outage", () => {
     await waitFor("each of them, written or counted", () => count() - toldBefore === refused);
     const seconds = Math.ceil((performance.now() - startedMs) / 1_000);
     expect(readLines().length - linesBefore).toBeLessThanOrEqual(WORKERS * (seconds + 1));
-    await redis.ping();
+    await waitUntilServed(WORKERS, () => post());
   });
 });
 
