@@ -89,22 +89,24 @@ function createYamlNode(value: EnvoyValue, isFlow = false): Node {
     list.items = value.map((item) => createYamlNode(item, isFlow));
     return list;
   }
-  if (typeof value !== "object" || value === null) return createScalar(value);
+  if (typeof value !== "object" || value === null) return createScalar(value, isFlow);
   const map = new YAMLMap();
   map.flow = isFlow;
   map.commentBefore = formatComment(value[COMMENT_MARK]);
   const fields = Object.entries(value).filter(([name]) => !name.startsWith(COMMENT_MARK));
   map.items = fields.map(([name, field]) => {
-    const key = createScalar(name);
+    const key = createScalar(name, isFlow);
     key.commentBefore = formatComment(value[COMMENT_MARK + name]);
     return new Pair(key, createYamlNode(field, isFlow));
   });
   return map;
 }
 
-function createScalar(value: unknown): Scalar {
+/** On one line, a text with line breaks needs quotes: the `yaml` package prints "-\na" there as a list. */
+function createScalar(value: unknown, isFlow: boolean): Scalar {
   const scalar = new Scalar(value);
-  if (typeof value === "string" && QUOTED.test(value)) scalar.type = "QUOTE_DOUBLE";
+  const needsQuotes = typeof value === "string" && (QUOTED.test(value) || (isFlow && value.includes("\n")));
+  if (needsQuotes) scalar.type = "QUOTE_DOUBLE";
   return scalar;
 }
 

@@ -72,6 +72,12 @@ describe("formatEnvoyYaml", () => {
     expect(formatEnvoyYaml({ a: oneLine({ name: ":authority" }) })).toBe('a: {name: ":authority"}\n');
   });
 
+  it("quotes line breaks on one line", () => {
+    for (const root of [{ a: ["-\na"] }, { a: "a:\na" }, { "?\na": 1 }]) {
+      expect(parse(formatEnvoyYaml({ root: oneLine(root) }))).toEqual({ root });
+    }
+  });
+
   it("repeats equal parts instead of pointing at the first", () => {
     const part = { a: 1 };
     expect(formatEnvoyYaml({ first: part, second: part }, "heading")).not.toMatch(/[&*]/);
