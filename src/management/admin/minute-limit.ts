@@ -28,7 +28,7 @@ export class MinuteLimit {
     if (wait > 0) throw new AdminError(code, { headers: { "retry-after": String(wait) } });
   }
 
-  /** Counts a call. @throws AdminError like `requireRoom`, then without counting. */
+  /** Counts a call. @throws AdminError like `requireBelowLimit`, then without counting. */
   take(name: string, nowMs: number, code: AdminErrorCode): void {
     this.requireBelowLimit(name, nowMs, code);
     this.count(name, nowMs);

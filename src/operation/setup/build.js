@@ -159,7 +159,7 @@ export function skipRightNames(draft) {
   }
   if (setsNames && !isReplaced) {
     throw new SetupError(
-      "This esbuild writes its function that keeps names in other words than src/operation/setup/build.js looks for (KEEP_NAME). Without ours in its place every request is slower: put the new words there.",
+      "This esbuild writes its function that keeps names in other words than src/operation/setup/build.js looks for (SET_NAME). Without ours in its place every request is slower: put the new words there.",
     );
   }
 }
