@@ -11,7 +11,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { catalogEntry } from "../support/gateway-config.ts";
 import type { HttpAnswer } from "../support/http.ts";
-import { ensureLlama, type ServerCounts, startLlama } from "../support/llama/llama-server.ts";
+import { ensureLlama, type ServerCounts, startLlama, subtractCounts } from "../support/llama/llama-server.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
 const SERVERS = 3;
@@ -55,7 +55,6 @@ const servers = await Promise.all(
   Array.from({ length: SERVERS }, () => startLlama(found, { dir, alias: "tiny", layers: LAYERS })),
 );
 const urls = servers.map(({ url }) => url);
-const readCounts = () => Promise.all(servers.map((server) => server.counts()));
 const stack = await startStack({
   upstreams: [
     { name: "pinned", urls, path_prefix: "/v1" },
@@ -82,7 +81,7 @@ try {
 }
 
 async function runRound(on: Stack, key: string, variant: Variant, round: number): Promise<Round> {
-  const before = await readCounts();
+  const before = await Promise.all(servers.map((server) => server.counts()));
   const turnMs: number[] = [];
   const runAgent = async (agent: number): Promise<void> => {
     // Nothing is found that an earlier round or variant has cached.
@@ -106,11 +105,9 @@ async function runRound(on: Stack, key: string, variant: Variant, round: number)
     }
   };
   await Promise.all(Array.from({ length: Number(values.agents) }, (_, agent) => runAgent(agent)));
-  const counts = (await readCounts()).map((after, server) => ({
-    promptTokens: after.promptTokens - (before[server]?.promptTokens ?? 0),
-    cachedTokens: after.cachedTokens - (before[server]?.cachedTokens ?? 0),
-    outputTokens: after.outputTokens - (before[server]?.outputTokens ?? 0),
-  }));
+  const counts = await Promise.all(
+    servers.map(async (server, place) => subtractCounts(await server.counts(), before[place]!)),
+  );
   return { counts, turnMs };
 }
 

@@ -115,6 +115,15 @@ async function writeModel(dir: string, layers: number): Promise<string> {
   return path;
 }
 
+/** Returns what the server has done in between. */
+export function subtractCounts(after: ServerCounts, before: ServerCounts): ServerCounts {
+  return {
+    promptTokens: after.promptTokens - before.promptTokens,
+    cachedTokens: after.cachedTokens - before.cachedTokens,
+    outputTokens: after.outputTokens - before.outputTokens,
+  };
+}
+
 function parseCounts(page: string): ServerCounts {
   const figure = (name: string): number => {
     const found = new RegExp(`^llamacpp:${name} (\\S+)$`, "mu").exec(page);

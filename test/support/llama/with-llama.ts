@@ -16,6 +16,7 @@ import {
   type ServerCounts,
   SLOT_TOKENS,
   startLlama,
+  subtractCounts,
 } from "./llama-server.ts";
 
 export const llama = await ensureLlama();
@@ -86,7 +87,7 @@ export function withLlama(chats: Pick<LlamaOptions, "layers"> = {}): LlamaStack 
       const before = await llamaStack.chat.counts();
       const result = await run();
       await waitFor("the server to be idle", async () => !(await llamaStack.chat.isBusy()));
-      return { result, counts: subtract(await llamaStack.chat.counts(), before) };
+      return { result, counts: subtractCounts(await llamaStack.chat.counts(), before) };
     },
     restart: async () => {
       await llamaStack.chat.child.stop();
@@ -139,14 +140,6 @@ function createOptions(chatUrl: string, embedUrl: string) {
       }),
       catalogEntry({ id: EMBED_MODEL, upstream: "embeddings", capabilities: ["embeddings"], ...model }),
     ],
-  };
-}
-
-function subtract(after: ServerCounts, before: ServerCounts): ServerCounts {
-  return {
-    promptTokens: after.promptTokens - before.promptTokens,
-    cachedTokens: after.cachedTokens - before.cachedTokens,
-    outputTokens: after.outputTokens - before.outputTokens,
   };
 }
 
